@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A JSON reader that knows where everything stands.
+ *
+ * json-c decodes the scalars; the structure is walked here, because json-c keeps no positions, accepts duplicate
+ * keys and has no notion of "strict except for comments". The result is a tree that is read-only and owned by its
+ * root. Lines and columns count from 1; a column counts characters (code points), not bytes.
+ *
+ * Strict: RFC 8259, UTF-8 without a byte order mark, no duplicate keys. JSON_RELAXED additionally takes // and
+ * comments in C style, trailing commas and a byte order mark (what VS Code, Zed and hand-edited client files hold);
+ * of a duplicate key the last one wins, as in those clients.
+ *
+ * Limits: text of JSON_SIZE_MAX bytes, JSON_DEPTH_MAX nested arrays and objects. */
+
+#include "basic/macro.h"
+
+#define JSON_SIZE_MAX (1024U * 1024U)
+#define JSON_DEPTH_MAX 32U
+
+typedef enum JsonType {
+        JSON_NULL,
+        JSON_BOOLEAN,
+        JSON_INTEGER, /* written without fraction and exponent, and fits int64_t */
+        JSON_REAL,    /* any other number, also an integer too large for int64_t */
+        JSON_STRING,  /* may contain NUL: compare string_length with strlen() where it matters */
+        JSON_ARRAY,
+        JSON_OBJECT,
+        _JSON_TYPE_MAX,
+} JsonType;
+
+typedef enum JsonFlags {
+        JSON_STRICT = 0,
+        JSON_RELAXED = 1 << 0,
+} JsonFlags;
+
+typedef struct JsonValue JsonValue;
+struct JsonValue {
+        JsonType type;
+        unsigned line, column;         /* of the value's first character */
+        unsigned key_line, key_column; /* of the key, for a member of an object */
+        JsonValue *parent;             /* NULL for the root */
+        char *key;                     /* the member's key, decoded; NULL in arrays and for the root */
+        size_t index;                  /* place in the parent */
+        bool boolean;
+        int64_t integer;
+        double real;
+        char *string;
+        size_t string_length;
+        JsonValue **items; /* array elements or object members, in the text's order */
+        size_t n_items;
+};
+
+/* Why a text was not accepted. */
+typedef struct JsonError {
+        unsigned line, column;
+        char message[160]; /* a sentence without the full stop, no secret and no part of a string value in it */
+} JsonError;
+
+/* Parses text (n bytes, need not end in NUL). -EINVAL: not accepted, *ret_error (may be NULL) says why; -E2BIG: too
+ * large or too deep, likewise; -ENOMEM. On failure *ret is untouched. */
+int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error);
+
+JsonValue *json_free(JsonValue *root); /* root may be NULL; always NULL */
+DEFINE_TRIVIAL_CLEANUP_FUNC(JsonValue *, json_free);
+#define _cleanup_json_ _cleanup_(json_freep)
+
+const char *json_type_to_string(JsonType type); /* "an object", "a string" …: for messages */
+
+/* The member key of an object, or NULL (also where v is NULL or no object). */
+JsonValue *json_get(const JsonValue *v, const char *key);
+
+/* The JSON pointer (RFC 6901) of v, "" for the root. NULL: out of memory. */
+char *json_pointer(const JsonValue *v);
+
+#define JSON_FOREACH(item, v) \
+        for (size_t _json_i_##item = 0, _json_once_##item = 1; \
+             _json_once_##item && (v) && _json_i_##item < (v)->n_items; \
+             _json_i_##item++) \
+                for (JsonValue *item = (_json_once_##item = 0, (v)->items[_json_i_##item]); item; \
+                     item = NULL, _json_once_##item = 1)
