@@ -73,9 +73,7 @@ JsonValue *json_get(const JsonValue *v, const char *key);
 /* The JSON pointer (RFC 6901) of v, "" for the root. NULL: out of memory. */
 char *json_pointer(const JsonValue *v);
 
+/* Iterates over the items of v (NULL allowed); item is a JsonValue * declared before. */
 #define JSON_FOREACH(item, v) \
-        for (size_t _json_i_##item = 0, _json_once_##item = 1; \
-             _json_once_##item && (v) && _json_i_##item < (v)->n_items; \
-             _json_i_##item++) \
-                for (JsonValue *item = (_json_once_##item = 0, (v)->items[_json_i_##item]); item; \
-                     item = NULL, _json_once_##item = 1)
+        for (size_t _i_##item = 0; (v) && _i_##item < (v)->n_items && ((item) = (v)->items[_i_##item]); \
+             _i_##item++)
