@@ -15,7 +15,7 @@
 
 #include "basic/macro.h"
 
-#define JSON_SIZE_MAX (1024U * 1024U)
+#define JSON_SIZE_MAX  (1024U * 1024U)
 #define JSON_DEPTH_MAX 32U
 
 typedef enum JsonType {
@@ -74,6 +74,6 @@ JsonValue *json_get(const JsonValue *v, const char *key);
 char *json_pointer(const JsonValue *v);
 
 /* Iterates over the items of v (NULL allowed); item is a JsonValue * declared before. */
-#define JSON_FOREACH(item, v) \
+#define JSON_FOREACH(item, v)                                                                           \
         for (size_t _i_##item = 0; (v) && _i_##item < (v)->n_items && ((item) = (v)->items[_i_##item]); \
              _i_##item++)

@@ -145,7 +145,8 @@ size_t string_distance(const char *a, const char *b) {
                 for (size_t j = 1; j <= m; j++) {
                         size_t cost = a[i - 1] != b[j - 1];
 
-                        now[j] = MIN(MIN(before[j] + 1, now[j - 1] + 1), before[j - 1] + cost);
+                        now[j] = MIN(before[j] + 1, now[j - 1] + 1);
+                        now[j] = MIN(now[j], before[j - 1] + cost);
                         if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                                 now[j] = MIN(now[j], before2[j - 2] + 1);
                 }
@@ -171,13 +172,13 @@ const char *string_nearest(const char *s, const char *const *table) {
 size_t strv_length(char *const *l) {
         size_t n = 0;
 
-        STRV_FOREACH(s, l)
+        STRV_FOREACH (s, l)
                 n++;
         return n;
 }
 
 char **strv_free(char **l) {
-        STRV_FOREACH(s, l)
+        STRV_FOREACH (s, l)
                 free(*s);
         free(l);
         return NULL;
@@ -230,7 +231,7 @@ int strv_extendf(char ***l, const char *format, ...) {
 }
 
 bool strv_contains(char *const *l, const char *s) {
-        STRV_FOREACH(i, l)
+        STRV_FOREACH (i, l)
                 if (streq(*i, s))
                         return true;
         return false;
@@ -240,12 +241,12 @@ char *strv_join(char *const *l, const char *separator) {
         size_t size = 1;
         char *out, *o;
 
-        STRV_FOREACH(s, l)
+        STRV_FOREACH (s, l)
                 size += strlen(*s) + strlen(separator);
         out = o = malloc(size);
         if (!out)
                 return NULL;
-        STRV_FOREACH(s, l) {
+        STRV_FOREACH (s, l) {
                 if (s != l)
                         o = stpcpy(o, separator);
                 o = stpcpy(o, *s);
@@ -277,7 +278,7 @@ int strv_split(const char *s, const char *separators, char ***ret) {
 static char **env_find(char *const *env, const char *name) {
         size_t n = strlen(name);
 
-        STRV_FOREACH(e, env)
+        STRV_FOREACH (e, env)
                 if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
                         return (char **) e;
         return NULL;

@@ -52,8 +52,8 @@ char **strv_free(char **l); /* always NULL */
 DEFINE_TRIVIAL_CLEANUP_FUNC(char **, strv_free);
 #define _cleanup_strv_free_ _cleanup_(strv_freep)
 char **strv_copy(char *const *l);
-int strv_extend(char ***l, const char *s);   /* appends a copy */
-int strv_consume(char ***l, char *s);        /* appends s itself, frees it on failure; s == NULL: -ENOMEM */
+int strv_extend(char ***l, const char *s); /* appends a copy */
+int strv_consume(char ***l, char *s);      /* appends s itself, frees it on failure; s == NULL: -ENOMEM */
 int strv_extendf(char ***l, const char *format, ...) _printf_(2, 3);
 bool strv_contains(char *const *l, const char *s);
 char *strv_join(char *const *l, const char *separator);
@@ -64,4 +64,4 @@ int strv_split(const char *s, const char *separators, char ***ret); /* empty wor
 /* Environment blocks: strv of NAME=value. */
 const char *env_get(char *const *env, const char *name);
 int env_set(char ***env, const char *name, const char *value); /* value NULL: remove */
-bool env_name_is_valid(const char *name);                        /* [A-Za-z_][A-Za-z0-9_]* */
+bool env_name_is_valid(const char *name);                      /* [A-Za-z_][A-Za-z0-9_]* */

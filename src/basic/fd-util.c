@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "basic/fd-util.h"
+#include "basic/string-util.h"
+
+int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size) {
+        _cleanup_free_ char *buffer = NULL;
+        size_t size = 0, room = 0;
+
+        for (;;) {
+                ssize_t n;
+
+                if (size + 1 >= room) {
+                        char *grown;
+
+                        room = room ? room * 2 : 4096;
+                        grown = realloc(buffer, room);
+                        if (!grown)
+                                return -ENOMEM;
+                        buffer = grown;
+                }
+                n = read(fd, buffer + size, room - size - 1);
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                if (n == 0)
+                        break;
+                size += (size_t) n;
+                if (size > max)
+                        return -EFBIG;
+        }
+        buffer[size] = 0;
+        *ret = TAKE_PTR(buffer);
+        if (ret_size)
+                *ret_size = size;
+        return 0;
+}
+
+int file_read_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_size) {
+        _cleanup_close_ int fd = -EBADF;
+
+        fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+        return fd_read_all(fd, max, ret, ret_size);
+}
+
+int fd_write_all(int fd, const void *data, size_t size) {
+        const char *p = data;
+
+        while (size > 0) {
+                ssize_t n = write(fd, p, size);
+
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                p += n;
+                size -= (size_t) n;
+        }
+        return 0;
+}
+
+int file_write_atomic_at(int dir_fd, const char *name, mode_t mode, const void *data, size_t size) {
+        _cleanup_free_ char *temporary = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        temporary = strformat(".#%s.%d", name, getpid());
+        if (!temporary)
+                return -ENOMEM;
+        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+        if (fd < 0)
+                return -errno;
+        r = fd_write_all(fd, data, size);
+        if (r >= 0)
+                r = RET_NERRNO(fsync(fd));
+        if (r >= 0)
+                r = RET_NERRNO(renameat(dir_fd, temporary, dir_fd, name));
+        if (r < 0)
+                (void) unlinkat(dir_fd, temporary, 0);
+        return r;
+}
+
+int mkdir_parents(const char *path, mode_t mode) {
+        _cleanup_free_ char *copy = NULL;
+        struct stat st;
+
+        copy = strdup(path);
+        if (!copy)
+                return -ENOMEM;
+        for (char *p = copy + 1;; p++) {
+                char c = *p;
+
+                if (c != '/' && c != 0)
+                        continue;
+                *p = 0;
+                if (mkdir(copy, mode) < 0 && errno != EEXIST) {
+                        int r = -errno;
+
+                        /* A read-only or foreign parent that is there already is no failure. */
+                        if (stat(copy, &st) < 0)
+                                return r;
+                }
+                *p = c;
+                if (c == 0)
+                        break;
+        }
+        if (stat(path, &st) < 0)
+                return -errno;
+        return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+int fd_set_nonblock(int fd, bool nonblock) {
+        int flags = fcntl(fd, F_GETFL);
+
+        if (flags < 0)
+                return -errno;
+        return RET_NERRNO(fcntl(fd, F_SETFL, nonblock ? flags | O_NONBLOCK : flags & ~O_NONBLOCK));
+}
+
+int fd_set_cloexec(int fd, bool cloexec) {
+        int flags = fcntl(fd, F_GETFD);
+
+        if (flags < 0)
+                return -errno;
+        return RET_NERRNO(fcntl(fd, F_SETFD, cloexec ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC));
+}
+
+int fd_get_path(int fd, char **ret) {
+        char link[sizeof("/proc/self/fd/") + 12], path[PATH_MAX];
+        ssize_t n;
+
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        n = readlink(link, path, sizeof(path));
+        if (n < 0)
+                return -errno;
+        if ((size_t) n >= sizeof(path))
+                return -ENAMETOOLONG;
+        path[n] = 0;
+        return free_and_strdup(ret, path);
+}

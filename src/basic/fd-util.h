@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Files and descriptors. */
+
+#include <sys/stat.h>
+
+#include "basic/macro.h"
+
+/* Reads what fd holds, up to max bytes, into a NUL-terminated buffer. -EFBIG: there is more. */
+int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size);
+
+/* The same for a path below dir_fd (or AT_FDCWD): opened O_RDONLY|O_CLOEXEC. */
+int file_read_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_size);
+
+int fd_write_all(int fd, const void *data, size_t size); /* goes on after EINTR and short writes */
+
+/* Writes a file anew below dir_fd, whole or not at all (temporary name, fsync, rename). */
+int file_write_atomic_at(int dir_fd, const char *name, mode_t mode, const void *data, size_t size);
+
+/* Makes path and what is missing above it, each with mode (minus umask). 0 also where it is there already; -ENOTDIR
+ * where something else is. */
+int mkdir_parents(const char *path, mode_t mode);
+
+int fd_set_nonblock(int fd, bool nonblock);
+int fd_set_cloexec(int fd, bool cloexec);
+
+/* The path that the kernel shows for fd (/proc/self/fd). */
+int fd_get_path(int fd, char **ret);

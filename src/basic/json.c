@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The walker over structure; json-c is given one scalar at a time, so that numbers and escapes are decoded by a
+ * library, while keys, nesting and positions are ours. */
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "basic/json.h"
+#include "basic/string-util.h"
+
+typedef struct Reader {
+        const char *text;
+        size_t size, at;
+        unsigned line, column;
+        JsonFlags flags;
+        JsonError *error;
+        struct json_tokener *tokener;
+} Reader;
+
+static const char *const type_table[_JSON_TYPE_MAX] = {
+        [JSON_NULL] = "null",        [JSON_BOOLEAN] = "true or false", [JSON_INTEGER] = "a whole number",
+        [JSON_REAL] = "a number",    [JSON_STRING] = "a string",       [JSON_ARRAY] = "an array",
+        [JSON_OBJECT] = "an object",
+};
+
+const char *json_type_to_string(JsonType type) {
+        return type >= 0 && type < _JSON_TYPE_MAX ? type_table[type] : "nothing";
+}
+
+static int fail_at(Reader *r, int error, unsigned line, unsigned column, const char *format, ...)
+                _printf_(5, 6);
+static int fail_at(Reader *r, int error, unsigned line, unsigned column, const char *format, ...) {
+        va_list ap;
+
+        if (r->error) {
+                r->error->line = line;
+                r->error->column = column;
+                va_start(ap, format);
+                (void) vsnprintf(r->error->message, sizeof(r->error->message), format, ap);
+                va_end(ap);
+        }
+        return error;
+}
+
+#define FAIL(r, ...) fail_at((r), -EINVAL, (r)->line, (r)->column, __VA_ARGS__)
+
+static int peek(const Reader *r) {
+        return r->at < r->size ? (unsigned char) r->text[r->at] : -1;
+}
+
+/* Moves on by one byte. UTF-8 continuation bytes do not count as columns. */
+static void step(Reader *r) {
+        unsigned char c = (unsigned char) r->text[r->at++];
+
+        if (c == '\n') {
+                r->line++;
+                r->column = 1;
+        } else if ((c & 0xc0) != 0x80)
+                r->column++;
+}
+
+static void step_n(Reader *r, size_t n) {
+        while (n-- > 0)
+                step(r);
+}
+
+static bool looking_at(const Reader *r, const char *word) {
+        size_t n = strlen(word);
+
+        return r->size - r->at >= n && memcmp(r->text + r->at, word, n) == 0;
+}
+
+static int skip_comment(Reader *r) {
+        unsigned line = r->line, column = r->column;
+
+        if (looking_at(r, "//")) {
+                while (r->at < r->size && peek(r) != '\n')
+                        step(r);
+                return 0;
+        }
+        step_n(r, 2);
+        while (!looking_at(r, "*/")) {
+                if (r->at >= r->size)
+                        return fail_at(r, -EINVAL, line, column, "this comment is not closed");
+                step(r);
+        }
+        step_n(r, 2);
+        return 0;
+}
+
+static int skip_space(Reader *r) {
+        int q;
+
+        for (;;) {
+                int c = peek(r);
+
+                if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+                        step(r);
+                else if (looking_at(r, "//") || looking_at(r, "/*")) {
+                        if (!(r->flags & JSON_RELAXED))
+                                return FAIL(r, "comments are not allowed in this file");
+                        q = skip_comment(r);
+                        if (q < 0)
+                                return q;
+                } else
+                        return 0;
+        }
+}
+
+/* The end of the scalar that starts here: behind the closing quote of a string, or at the first byte that cannot
+ * belong to a number or a word. */
+static int scalar_length(Reader *r, size_t *ret) {
+        size_t n;
+
+        if (peek(r) != '"') {
+                static const char delimiters[] = " \t\r\n,:[]{}\"/";
+
+                for (n = r->at; n < r->size && r->text[n] && !strchr(delimiters, r->text[n]); n++)
+                        ;
+                *ret = n - r->at;
+                return 0;
+        }
+        for (n = r->at + 1; n < r->size && r->text[n] != '"'; n++) {
+                if ((unsigned char) r->text[n] < 0x20) {
+                        step_n(r, n - r->at);
+                        return FAIL(r, "a control character in a string has to be written as an escape");
+                }
+                if (r->text[n] == '\\')
+                        n++;
+        }
+        if (n >= r->size)
+                return FAIL(r, "this string is not closed");
+        *ret = n + 1 - r->at;
+        return 0;
+}
+
+/* RFC 8259's number; json-c's strict mode still takes some more. */
+static bool number_is_valid(const char *s, size_t n, bool *ret_integer) {
+        size_t i = 0;
+
+        *ret_integer = true;
+        if (i < n && s[i] == '-')
+                i++;
+        if (i < n && s[i] == '0')
+                i++;
+        else if (i < n && s[i] >= '1' && s[i] <= '9')
+                while (i < n && s[i] >= '0' && s[i] <= '9')
+                        i++;
+        else
+                return false;
+        for (int part = 0; part < 2; part++) {
+                if (i >= n || (part == 0 ? s[i] != '.' : (s[i] | 0x20) != 'e'))
+                        continue;
+                *ret_integer = false;
+                i++;
+                if (part == 1 && i < n && (s[i] == '+' || s[i] == '-'))
+                        i++;
+                if (i >= n || s[i] < '0' || s[i] > '9')
+                        return false;
+                while (i < n && s[i] >= '0' && s[i] <= '9')
+                        i++;
+        }
+        return i == n;
+}
+
+static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
+        _cleanup_free_ char *copy = NULL;
+        bool integer;
+
+        if (!number_is_valid(s, n, &integer))
+                return FAIL(r, "expected a value here (a string needs double quotes)");
+        copy = strndup(s, n);
+        if (!copy)
+                return -ENOMEM;
+        if (integer) {
+                errno = 0;
+                v->integer = strtoll(copy, NULL, 10);
+                if (errno == 0) {
+                        v->type = JSON_INTEGER;
+                        v->real = (double) v->integer;
+                        return 0;
+                }
+        }
+        v->type = JSON_REAL;
+        return json_parse_double(copy, &v->real) != 0 || !isfinite(v->real)
+                               ? FAIL(r, "this number is too large")
+                               : 0;
+}
+
+static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t *ret_length) {
+        struct json_object *o;
+        char *copy;
+        int length;
+
+        json_tokener_reset(r->tokener);
+        o = json_tokener_parse_ex(r->tokener, s, (int) n);
+        if (!o || !json_object_is_type(o, json_type_string)) {
+                json_object_put(o);
+                return FAIL(r, "this string has an escape that JSON does not know");
+        }
+        length = json_object_get_string_len(o);
+        copy = malloc((size_t) length + 1);
+        if (copy)
+                memcpy(copy, json_object_get_string(o), (size_t) length + 1);
+        json_object_put(o);
+        if (!copy)
+                return -ENOMEM;
+        *ret = copy;
+        *ret_length = (size_t) length;
+        return 0;
+}
+
+static int read_scalar(Reader *r, JsonValue *v) {
+        const char *s = r->text + r->at;
+        size_t n;
+        int q;
+
+        q = scalar_length(r, &n);
+        if (q < 0)
+                return q;
+        if (n > 0 && *s == '"') {
+                v->type = JSON_STRING;
+                q = decode_string(r, s, n, &v->string, &v->string_length);
+        } else if (n == 4 && memcmp(s, "null", 4) == 0)
+                v->type = JSON_NULL;
+        else if ((n == 4 && memcmp(s, "true", 4) == 0) || (n == 5 && memcmp(s, "false", 5) == 0)) {
+                v->type = JSON_BOOLEAN;
+                v->boolean = n == 4;
+        } else
+                q = decode_number(r, s, n, v);
+        if (q < 0)
+                return q;
+        step_n(r, n);
+        return 0;
+}
+
+static int add_item(JsonValue *parent, JsonValue *item) {
+        JsonValue **grown;
+
+        /* Grows by doubling: the capacity is the next power of two of n_items. */
+        if ((parent->n_items & (parent->n_items - 1)) == 0) {
+                size_t n = parent->n_items ? parent->n_items * 2 : 1;
+
+                grown = reallocarray(parent->items, n, sizeof(JsonValue *));
+                if (!grown)
+                        return -ENOMEM;
+                parent->items = grown;
+        }
+        item->index = parent->n_items;
+        item->parent = parent;
+        parent->items[parent->n_items++] = item;
+        return 0;
+}
+
+static int compare_keys(const void *a, const void *b) {
+        const JsonValue *x = *(JsonValue *const *) a, *y = *(JsonValue *const *) b;
+        int q = strcmp(x->key, y->key);
+
+        return q ? q : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Duplicate keys, in n log n: strict refuses the second one, relaxed keeps the last. */
+static int settle_duplicates(Reader *r, JsonValue *object) {
+        _cleanup_free_ JsonValue **sorted = NULL;
+        const JsonValue *first_bad = NULL;
+        size_t kept = 0;
+
+        if (object->n_items < 2)
+                return 0;
+        sorted = malloc(object->n_items * sizeof(JsonValue *));
+        if (!sorted)
+                return -ENOMEM;
+        memcpy(sorted, object->items, object->n_items * sizeof(JsonValue *));
+        qsort(sorted, object->n_items, sizeof(JsonValue *), compare_keys);
+        for (size_t i = 1; i < object->n_items; i++) {
+                if (!streq(sorted[i - 1]->key, sorted[i]->key))
+                        continue;
+                if (!first_bad || sorted[i]->index < first_bad->index)
+                        first_bad = sorted[i];
+                if (r->flags & JSON_RELAXED) {
+                        object->items[sorted[i - 1]->index] = NULL;
+                        json_free(sorted[i - 1]);
+                }
+        }
+        if (!first_bad)
+                return 0;
+        if (!(r->flags & JSON_RELAXED))
+                return fail_at(r,
+                               -EINVAL,
+                               first_bad->key_line,
+                               first_bad->key_column,
+                               "the key \"%.64s\" is there twice; keep one",
+                               first_bad->key);
+        for (size_t i = 0; i < object->n_items; i++)
+                if (object->items[i]) {
+                        object->items[i]->index = kept;
+                        object->items[kept++] = object->items[i];
+                }
+        object->n_items = kept;
+        return 0;
+}
+
+static int read_value(Reader *r, unsigned depth, JsonValue *v);
+
+static int read_key(Reader *r, JsonValue *item) {
+        size_t n, length;
+        int q;
+
+        if (peek(r) != '"')
+                return FAIL(r, "expected a key in double quotes");
+        item->key_line = r->line;
+        item->key_column = r->column;
+        q = scalar_length(r, &n);
+        if (q < 0)
+                return q;
+        q = decode_string(r, r->text + r->at, n, &item->key, &length);
+        if (q < 0)
+                return q;
+        if (strlen(item->key) != length)
+                return FAIL(r, "a key may not contain a NUL character");
+        step_n(r, n);
+        q = skip_space(r);
+        if (q < 0)
+                return q;
+        if (peek(r) != ':')
+                return FAIL(r, "expected a colon behind the key");
+        step(r);
+        return skip_space(r);
+}
+
+static int read_item(Reader *r, unsigned depth, JsonValue *parent) {
+        _cleanup_json_ JsonValue *item = NULL;
+        int q;
+
+        item = calloc(1, sizeof(JsonValue));
+        if (!item)
+                return -ENOMEM;
+        if (parent->type == JSON_OBJECT) {
+                q = read_key(r, item);
+                if (q < 0)
+                        return q;
+        }
+        q = read_value(r, depth + 1, item);
+        if (q < 0)
+                return q;
+        q = add_item(parent, item);
+        if (q < 0)
+                return q;
+        TAKE_PTR(item);
+        return 0;
+}
+
+static int read_container(Reader *r, unsigned depth, JsonValue *v) {
+        int close = peek(r) == '{' ? '}' : ']', q;
+        unsigned line = r->line, column = r->column;
+
+        v->type = close == '}' ? JSON_OBJECT : JSON_ARRAY;
+        if (depth >= JSON_DEPTH_MAX)
+                return fail_at(r, -E2BIG, line, column, "nested deeper than %u levels", JSON_DEPTH_MAX);
+        step(r);
+        for (;;) {
+                q = skip_space(r);
+                if (q < 0)
+                        return q;
+                if (peek(r) == close && (v->n_items == 0 || (r->flags & JSON_RELAXED)))
+                        break;
+                q = read_item(r, depth, v);
+                if (q < 0)
+                        return q;
+                q = skip_space(r);
+                if (q < 0)
+                        return q;
+                if (peek(r) == close)
+                        break;
+                if (r->at >= r->size)
+                        return fail_at(r,
+                                       -EINVAL,
+                                       line,
+                                       column,
+                                       "this '%c' is not closed",
+                                       close == '}' ? '{' : '[');
+                if (peek(r) != ',')
+                        return FAIL(r, "expected a comma or '%c'", close);
+                step(r);
+        }
+        step(r);
+        return v->type == JSON_OBJECT ? settle_duplicates(r, v) : 0;
+}
+
+static int read_value(Reader *r, unsigned depth, JsonValue *v) {
+        int c = peek(r);
+
+        v->line = r->line;
+        v->column = r->column;
+        if (c < 0)
+                return FAIL(r, "the text ends where a value is expected");
+        return c == '{' || c == '[' ? read_container(r, depth, v) : read_scalar(r, v);
+}
+
+static int read_document(Reader *r, JsonValue *root) {
+        int q;
+
+        if (looking_at(r, "\xef\xbb\xbf")) {
+                if (!(r->flags & JSON_RELAXED))
+                        return FAIL(r,
+                                    "the file starts with a byte order mark; save it as UTF-8 without one");
+                r->at += 3;
+        }
+        q = skip_space(r);
+        if (q < 0)
+                return q;
+        q = read_value(r, 0, root);
+        if (q < 0)
+                return q;
+        q = skip_space(r);
+        if (q < 0)
+                return q;
+        return r->at < r->size ? FAIL(r, "there is more text behind the end of the value") : 0;
+}
+
+static int check_utf8(Reader *r) {
+        if (string_is_utf8(r->text, r->size))
+                return 0;
+        /* Walk to the place, for the message only. */
+        while (r->at < r->size) {
+                size_t n = 1;
+
+                while (n < 4 && r->at + n < r->size && ((unsigned char) r->text[r->at + n] & 0xc0) == 0x80)
+                        n++;
+                if (!string_is_utf8(r->text + r->at, n))
+                        break;
+                step_n(r, n);
+        }
+        return FAIL(r, "this is not UTF-8");
+}
+
+int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error) {
+        _cleanup_json_ JsonValue *root = NULL;
+        Reader r = { .text = text, .size = n, .line = 1, .column = 1, .flags = flags, .error = ret_error };
+        int q;
+
+        if (n > JSON_SIZE_MAX)
+                return fail_at(&r, -E2BIG, 1, 1, "the text is larger than %u bytes", JSON_SIZE_MAX);
+        q = check_utf8(&r);
+        if (q < 0)
+                return q;
+        root = calloc(1, sizeof(JsonValue));
+        r.tokener = json_tokener_new();
+        if (!root || !r.tokener) {
+                if (r.tokener)
+                        json_tokener_free(r.tokener);
+                return -ENOMEM;
+        }
+        json_tokener_set_flags(r.tokener, JSON_TOKENER_STRICT);
+        q = read_document(&r, root);
+        json_tokener_free(r.tokener);
+        if (q < 0)
+                return q;
+        *ret = TAKE_PTR(root);
+        return 0;
+}
+
+JsonValue *json_free(JsonValue *v) {
+        if (!v)
+                return NULL;
+        for (size_t i = 0; i < v->n_items; i++)
+                json_free(v->items[i]);
+        free(v->items);
+        free(v->key);
+        free(v->string);
+        free(v);
+        return NULL;
+}
+
+JsonValue *json_get(const JsonValue *v, const char *key) {
+        JsonValue *item;
+
+        if (!v || v->type != JSON_OBJECT)
+                return NULL;
+        JSON_FOREACH (item, v)
+                if (streq(item->key, key))
+                        return item;
+        return NULL;
+}
+
+char *json_pointer(const JsonValue *v) {
+        _cleanup_free_ char *above = NULL, *token = NULL;
+        const char *s;
+        char *t;
+
+        if (!v || !v->parent)
+                return strdup("");
+        above = json_pointer(v->parent);
+        if (!above)
+                return NULL;
+        if (!v->key)
+                return strformat("%s/%zu", above, v->index);
+        token = t = malloc(strlen(v->key) * 2 + 1);
+        if (!token)
+                return NULL;
+        for (s = v->key; *s; s++)
+                if (*s == '~' || *s == '/') {
+                        *t++ = '~';
+                        *t++ = *s == '~' ? '0' : '1';
+                } else
+                        *t++ = *s;
+        *t = 0;
+        return strformat("%s/%s", above, token);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "basic/path-util.h"
+#include "basic/string-util.h"
+
+bool path_startswith(const char *path, const char *prefix) {
+        for (;;) {
+                size_t n, m;
+
+                path += strspn(path, "/");
+                prefix += strspn(prefix, "/");
+                n = strcspn(path, "/");
+                m = strcspn(prefix, "/");
+                if (m == 0)
+                        return true;
+                if (n != m || memcmp(path, prefix, n) != 0)
+                        return false;
+                path += n;
+                prefix += m;
+        }
+}
+
+char *path_simplify(const char *path) {
+        char *out, *o;
+        bool absolute = path_is_absolute(path);
+
+        out = o = malloc(strlen(path) + 2);
+        if (!out)
+                return NULL;
+        if (absolute)
+                *o++ = '/';
+        while (*path) {
+                size_t n;
+
+                path += strspn(path, "/");
+                n = strcspn(path, "/");
+                if (n > 0 && !(n == 1 && *path == '.')) {
+                        if (o > out && o[-1] != '/')
+                                *o++ = '/';
+                        memcpy(o, path, n);
+                        o += n;
+                }
+                path += n;
+        }
+        if (o == out)
+                *o++ = '.';
+        *o = 0;
+        return out;
+}
+
+bool path_has_dotdot(const char *path) {
+        while (*path) {
+                size_t n;
+
+                path += strspn(path, "/");
+                n = strcspn(path, "/");
+                if (n == 2 && path[0] == '.' && path[1] == '.')
+                        return true;
+                path += n;
+        }
+        return false;
+}
+
+char *path_join(const char *a, const char *b) {
+        if (path_is_absolute(b) || isempty(a))
+                return strdup(b);
+        return strformat("%s%s%s", a, endswith(a, "/") ? "" : "/", b);
+}
+
+const char *path_basename(const char *path) {
+        const char *slash = strrchr(path, '/');
+
+        return slash ? slash + 1 : path;
+}
