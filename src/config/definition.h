@@ -10,9 +10,9 @@
 #include "config/paths.h"
 #include "config/problem.h"
 
-#define USEC_PER_SEC 1000000ULL
-#define USEC_INFINITY UINT64_MAX
-#define LIMIT_UNSET UINT64_MAX      /* not given */
+#define USEC_PER_SEC   1000000ULL
+#define USEC_INFINITY  UINT64_MAX
+#define LIMIT_UNSET    UINT64_MAX       /* not given */
 #define LIMIT_INFINITY (UINT64_MAX - 1) /* given as "infinity"/"unlimited" */
 
 /* A string of the file and where it stands, for problems found later. */
@@ -63,7 +63,7 @@ typedef struct Definition {
         Dialect dialect;
 
         Text command; /* value NULL: the entry has none (a remote server, or a mistake that is in the problems) */
-        bool remote;  /* a url, or a protocol other than stdio: not ours */
+        bool remote; /* a url, or a protocol other than stdio: not ours */
         TextList args;
         EnvEntry *env;
         size_t n_env;
@@ -88,7 +88,7 @@ typedef struct Definition {
                 uint64_t memory, swap, tasks; /* bytes, bytes, tasks; LIMIT_UNSET; tasks defaults to 512 */
                 uint64_t cpu;                 /* per mille of one CPU: "150%" is 1500; LIMIT_UNSET */
                 uint64_t runtime_usec;        /* LIMIT_UNSET */
-                RlimitEntry *rlimits;         /* nofile 4096 and core 0 are in it unless the file says otherwise */
+                RlimitEntry *rlimits; /* nofile 4096 and core 0 are in it unless the file says otherwise */
                 size_t n_rlimits;
         } limits;
 
@@ -114,7 +114,7 @@ typedef struct Definition {
         StderrWish stderr_to;
         ProtocolWish protocol;
 
-        char **ignored; /* JSON pointers of keys that are accepted and without effect here */
+        char **ignored;      /* JSON pointers of keys that are accepted and without effect here */
         JsonValue *document; /* keeps inline manifests alive */
 } Definition;
 
@@ -151,11 +151,11 @@ int definition_load_file(const char *path, const char *name, Definition **ret, P
 /* Every server there is, for the generator and mcpctl list. */
 typedef struct ServerEntry {
         char *name, *instance;
-        char *file;                /* that defines it */
-        char **shadowed;           /* files that lost against it */
+        char *file;      /* that defines it */
+        char **shadowed; /* files that lost against it */
         bool masked;
-        Definition *definition;    /* NULL: unreadable or masked */
-        ProblemList problems;      /* this server's alone */
+        Definition *definition; /* NULL: unreadable or masked */
+        ProblemList problems;   /* this server's alone */
 } ServerEntry;
 
 typedef struct ServerList {

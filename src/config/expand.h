@@ -15,8 +15,7 @@ typedef enum ExpandFlags {
 
 /* env: the environment that references are resolved in. An unresolved one is a PROBLEM_ERROR that names key and
  * variable (never a value); then -EINVAL, and *ret is untouched. */
-int text_expand(
-                const Text *text,
+int text_expand(const Text *text,
                 const Definition *d,
                 char *const *env,
                 ExpandFlags flags,

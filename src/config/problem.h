@@ -17,8 +17,8 @@ typedef enum ProblemLevel {
 
 typedef struct Problem {
         ProblemLevel level;
-        const char *code; /* static, stable, searchable: "MCP-C-UNKNOWN-KEY" */
-        char *file;       /* NULL: not about a file */
+        const char *code;      /* static, stable, searchable: "MCP-C-UNKNOWN-KEY" */
+        char *file;            /* NULL: not about a file */
         unsigned line, column; /* 0: not about a place in it */
         char *pointer;         /* JSON pointer, NULL: none */
         char *message;         /* one sentence without secrets, with its full stop */
@@ -49,7 +49,7 @@ void problem_add(
 /* Moves everything in from to the end of to. */
 void problem_list_take(ProblemList *to, ProblemList *from);
 
-bool problem_list_has_errors(const ProblemList *list); /* also true where failed is set */
+bool problem_list_has_errors(const ProblemList *list);   /* also true where failed is set */
 const char *problem_level_to_string(ProblemLevel level); /* "error", "warning", "note" */
 
 /* "FILE:LINE:COLUMN: error: MESSAGE REMEDY [CODE at POINTER]", control characters escaped. NULL: out of memory. */

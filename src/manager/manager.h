@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Everything that is said to systemd over sd-bus. All calls that talk are asynchronous on an sd-event loop with a
+ * timeout; a slow or silent bus delays only who waits for it. A connection that is lost (dbus-daemon restarted) is
+ * reopened with its matches, and waiting starts are decided by asking for the unit (landlock-systemd facts 3.4, 3.7).
+ * This room logs nothing. */
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+
+#include "config/paths.h"
+
+typedef struct Manager Manager;
+
+/* Connects to the scope's manager. -ENOMEDIUM, -ENOENT: no bus (manager_error_hint() says what to do). */
+int manager_new(RuntimeScope scope, sd_event *event, Manager **ret);
+Manager *manager_unref(Manager *m);
+DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_unref);
+
+/* What a scope gets. Strings are borrowed for the call. UINT64_MAX: property not set. */
+typedef struct ScopeSpec {
+        const char *name; /* mcp-INSTANCE-<16 hex>.scope */
+        const char *description;
+        const char *slice;    /* mcp.slice */
+        const char *binds_to; /* the service unit; no After= (it would deadlock the start, facts 3.5) */
+        pid_t pid;
+        int pidfd; /* -EBADF: by PIDs */
+        uint64_t memory_max, swap_max, tasks_max, cpu_quota_usec_per_sec, runtime_max_usec,
+                        timeout_stop_usec;
+        bool oom_kill;      /* OOMPolicy=kill instead of stop */
+        bool loopback_only; /* IPAddressDeny=any, IPAddressAllow=localhost */
+} ScopeSpec;
+
+/* The end of an operation: result 0 (job "done"), or negative errno: -EEXIST name in use, -ESRCH the process is gone,
+ * -ETIMEDOUT no answer or no job result in time, -ECANCELED, -EIO job failed …; detail is the bus error's or job
+ * result's text, may be NULL. */
+typedef void (*manager_done_t)(void *userdata, int result, const char *detail);
+
+typedef struct ManagerCall ManagerCall; /* freeing it cancels the callback, not the operation */
+ManagerCall *manager_call_free(ManagerCall *c);
+DEFINE_TRIVIAL_CLEANUP_FUNC(ManagerCall *, manager_call_free);
+
+int manager_start_scope(
+                Manager *m,
+                const ScopeSpec *spec,
+                uint64_t timeout_usec,
+                manager_done_t done,
+                void *userdata,
+                ManagerCall **ret);
+
+/* StopUnit, waited for; a unit that is not there is success. */
+int manager_stop_unit(
+                Manager *m,
+                const char *unit,
+                uint64_t timeout_usec,
+                manager_done_t done,
+                void *userdata,
+                ManagerCall **ret);
+
+/* The property Result of a scope ("success", "oom-kill", "timeout" …), asked before it is collected. */
+typedef void (*manager_string_t)(void *userdata, int result, const char *value);
+int manager_get_result(
+                Manager *m,
+                const char *unit,
+                uint64_t timeout_usec,
+                manager_string_t done,
+                void *userdata,
+                ManagerCall **ret);
+
+/* The names of all loaded scopes of one server: those that scope_name_is_of() accepts. Ends when the callback got a
+ * strv (borrowed) or an error. */
+typedef void (*manager_list_t)(void *userdata, int result, char *const *units);
+int manager_list_scopes(
+                Manager *m,
+                const char *instance,
+                uint64_t timeout_usec,
+                manager_list_t done,
+                void *userdata,
+                ManagerCall **ret);
+
+/* Scope names. The unique part has a fixed length, so "a" never takes the scopes of "a-b" for its own. */
+int scope_name_make(const char *instance, const char unique[static 17], char **ret);
+bool scope_name_is_of(const char *scope, const char *instance); /* instance NULL: of any of our servers */
+
+/* The cgroup path of a process (/proc/PID/cgroup, the systemd hierarchy: v2, or name=systemd on v1 and hybrid). */
+int cgroup_of_pid(pid_t pid, char **ret);
+/* Does a cgroup path run through one of our scopes? ret_scope (may be NULL): which. */
+bool cgroup_is_ours(const char *cgroup, char **ret_scope);
+
+/* What to tell a person about an error of connecting or starting ("no user bus: loginctl enable-linger …"); static, NULL:
+ * nothing to add. */
+const char *manager_error_hint(RuntimeScope scope, int error);

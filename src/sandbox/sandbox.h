@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Applies a Plan to the calling process, which is single-threaded and about to execve().
+ *
+ * Two parts, so that what can be done once is not done per session: sandbox_prepare() compiles the seccomp filter;
+ * sandbox_apply() opens the rules' paths (with the identity the caller still has), then becomes the plan's user, then
+ * enforces. Every step that fails is fatal; what the host lacks was decided by the plan before. */
+
+#include "plan/plan.h"
+
+typedef enum SandboxStage {
+        SANDBOX_STAGE_NONE,
+        SANDBOX_STAGE_SESSION, /* setsid, signal mask and dispositions, umask */
+        SANDBOX_STAGE_STDIO,
+        SANDBOX_STAGE_DIRECTORIES, /* caches and working directory made */
+        SANDBOX_STAGE_PATHS,       /* opening the rules' paths */
+        SANDBOX_STAGE_RULESET,     /* landlock_create_ruleset, landlock_add_rule */
+        SANDBOX_STAGE_RLIMITS,
+        SANDBOX_STAGE_IDENTITY,
+        SANDBOX_STAGE_NO_NEW_PRIVS,
+        SANDBOX_STAGE_LANDLOCK, /* landlock_restrict_self */
+        SANDBOX_STAGE_VERIFY,   /* a write that has to be denied was not */
+        SANDBOX_STAGE_CHDIR,
+        SANDBOX_STAGE_FDS,
+        SANDBOX_STAGE_SECCOMP,
+        SANDBOX_STAGE_EXEC,
+        _SANDBOX_STAGE_MAX,
+} SandboxStage;
+const char *sandbox_stage_to_string(SandboxStage stage);
+
+/* Where it failed. Plain data: travels through a pipe from the child to its supervisor. */
+typedef struct SandboxFailure {
+        int stage;      /* SandboxStage */
+        int error;      /* positive errno */
+        int rule;       /* index in plan->rules, -1: not about a rule */
+        char path[256]; /* what it was about, cut; "" */
+} SandboxFailure;
+
+typedef struct SandboxProgram SandboxProgram; /* a compiled seccomp filter; NULL where the plan wants none */
+
+int sandbox_prepare(const Plan *plan, SandboxProgram **ret);
+SandboxProgram *sandbox_program_free(SandboxProgram *p);
+DEFINE_TRIVIAL_CLEANUP_FUNC(SandboxProgram *, sandbox_program_free);
+
+typedef struct SandboxStdio {
+        int in, out, err; /* become 0, 1, 2; -EBADF: left as they are */
+} SandboxStdio;
+
+/* Applies everything and executes. Returns only on failure: negative errno, *failure filled. keep_fd (-EBADF: none) is a
+ * close-on-exec descriptor that survives until execve, to report the failure through. */
+int sandbox_exec(
+                const Plan *plan,
+                const SandboxProgram *program,
+                const SandboxStdio *stdio,
+                int keep_fd,
+                SandboxFailure *failure);
+
+/* The exit code for a failure (design 8): 127 command not found, 126 cannot execute, 3 anything else. */
+int sandbox_failure_exit_code(const SandboxFailure *failure);
+/* A sentence for people: stage, path, errno, remedy. NULL: out of memory. */
+char *sandbox_failure_format(const Plan *plan, const SandboxFailure *failure);
