@@ -32,6 +32,9 @@ MEMBER = 'member'
 STRANGER = 'stranger'
 USERS = {MEMBER: 6101, STRANGER: 6102}
 
+# Where the source tree is seen inside, wherever it is outside and whoever may look there.
+TREE_INSIDE = '/srv/mcp-systemd'
+
 CLEAN_ENVIRONMENT = {
     'PATH': '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     'LANG': 'C.UTF-8',
@@ -108,11 +111,14 @@ def cgroups_of(pid):
 
 
 class Container:
-    """One boot.  Use as a context manager: leaving it powers off and cleans up."""
+    """One boot.  Use as a context manager: leaving it powers off and cleans up.
+
+    binds are pairs of a directory outside and where it is seen inside, read-only.
+    """
 
     def __init__(self, build=None, binds=(), verbose=False):
         self.build = build and pathlib.Path(build).resolve()
-        self.binds = [pathlib.Path(b).resolve() for b in binds]
+        self.binds = binds
         self.verbose = verbose
         self.name = f'mcp-bed-{os.getpid()}'
         self.top = pathlib.Path('/run') / self.name
@@ -255,7 +261,7 @@ class Container:
                    '--resolv-conf=off', '--timezone=off',
                    # Debian 12's nspawn doesn't have Landlock's calls on its list.
                    '--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self']
-        command += [f'--bind-ro={bind}' for bind in self._needed_binds()]
+        command += [f'--bind-ro={outside}:{inside}' for outside, inside in self.binds]
         if not host_runs_systemd():
             command.append('--keep-unit')
             self.outside = [cgroup / self.name for cgroup in cgroups_of(os.getpid())]
@@ -266,12 +272,6 @@ class Container:
                                        preexec_fn=self._before_nspawn)
         self._find_leader()
         self._wait_running()
-
-    def _needed_binds(self):
-        """What the overlay doesn't show: other file systems, and what the container's tmpfs would hide."""
-        root = os.stat('/').st_dev
-        return [b for b in {*self.binds, *([self.build] if self.build else [])}
-                if os.stat(b).st_dev != root or b.parts[1] in ('tmp', 'run')]
 
     def _before_nspawn(self):
         """Without a systemd to ask for a scope, a cgroup of its own keeps two containers apart."""
