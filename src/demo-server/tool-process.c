@@ -16,6 +16,7 @@
 
 #define TIMEOUT_DEFAULT_MS 30000
 #define OUTPUT_MAX         (1024U * 1024U)
+#define DRAIN_READS        64
 
 typedef struct Output {
         char *data;
