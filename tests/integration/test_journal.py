@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What operators read: events with MESSAGE_IDs, fields and catalog texts."""
+
+import re
+
+from checks import QUICK_STOP, nothing_left, talks
+from harness import case, eventually, expect, expect_equal
+
+
+def events(world, server):
+    return [r for r in world.journal(f'MCP_SERVER={server.name}') if 'MESSAGE_ID' in r]
+
+
+@case
+def a_sessions_start_and_end_are_events_with_fields(world):
+    server = world.fixture('honest')
+    client = talks(server.connect())
+    pid = client.process.pid
+    client.close()
+    nothing_left(server)
+    found = eventually(lambda: (e := [r for r in events(world, server) if 'MCP_SESSION' in r]) if len(
+        {r['MESSAGE_ID'] for r in events(world, server) if 'MCP_SESSION' in r}) >= 2 else None, 'a start and an end in the journal')
+    expect_equal(len({r['MCP_SESSION'] for r in found}), 1, 'sessions in the records')
+    start = found[0]
+    expect_equal(start.get('MCP_CLIENT_PID'), str(pid), 'MCP_CLIENT_PID')
+    expect(re.fullmatch(rf'mcp-{server.name}-[0-9a-f]{{16}}\.scope', start.get('MCP_SCOPE', '')), f'MCP_SCOPE is {start.get("MCP_SCOPE")}')
+    expect_equal(start.get('MCP_ISOLATION_MODE'), 'sandbox', 'MCP_ISOLATION_MODE')
+    expect_equal(start.get('MCP_CLIENT_UID'), '6101', 'MCP_CLIENT_UID')
+
+
+@case
+def every_event_has_a_catalog_text(world):
+    server = world.fixture('ignore_both', stop=QUICK_STOP)
+    talks(server.connect()).close()
+    nothing_left(server)
+    ids = {r['MESSAGE_ID'] for r in eventually(lambda: events(world, server), 'an event')}
+    for message_id in ids:
+        done = world.run(['journalctl', '--dump-catalog', message_id], user='root')
+        expect(done.returncode == 0 and 'Subject:' in done.stdout, f'no catalog text for {message_id}')
+
+
+@case
+def a_kill_that_was_needed_is_an_event(world):
+    server = world.fixture('ignore_both', stop=QUICK_STOP)
+    talks(server.connect()).close()
+    nothing_left(server)
+    eventually(lambda: any('SIGKILL' in r['MESSAGE'] or 'killed' in r['MESSAGE'].lower() for r in events(world, server)),
+               lambda: f'an event that says so, among {[r["MESSAGE"] for r in events(world, server)]}')
+
+
+@case
+def the_unit_journal_shows_supervisor_and_server(world):
+    server = world.fixture('exit', '1', 'its last words')
+    server.connect().wait()
+    option = '--user-unit' if world.kind == 'user' else '--unit'
+    def shown():
+        return world.run(['journalctl', '-b', '-q', '--no-pager', f'{option}={server.unit}'], user='root').stdout
+    eventually(lambda: 'its last words' in shown(), lambda: f'the last words under the unit:\n{shown()}')

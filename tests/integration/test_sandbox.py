@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a confined server can and cannot do: each right with an allowed and a denied use."""
+
+import json
+import os
+import signal
+import socket
+import threading
+
+from checks import allowed, denied, talks
+from harness import case, expect, expect_equal
+
+
+@case
+def writes_go_where_they_may_and_nowhere_else(world):
+    inside, outside = world.directory('inside'), world.directory('outside')
+    client = talks(world.fixture('honest', isolation={'write': [str(inside)]}).connect())
+    allowed(client, 'write', path=str(inside / 'file'), text='x')
+    expect_equal((inside / 'file').read_text(encoding='utf-8'), 'x', 'what was written')
+    denied(client, 'write', path=str(outside / 'file'), text='x')
+    expect(not (outside / 'file').exists(), 'the denied file is there')
+    denied(client, 'write', path='/etc/motd-of-mine', text='x')
+
+
+@case
+def the_working_and_temp_directories_and_dev_null_can_be_written(world):
+    client = talks(world.fixture('honest').connect())
+    env = json.loads(client.call('environment')[0])
+    cwd = json.loads(client.call('where')[0])['cwd']
+    for path in (f'{cwd}/file', f'{env["TMPDIR"]}/file', '/dev/null'):
+        allowed(client, 'write', path=path, text='x')
+
+
+@case
+def reads_stay_broad(world):
+    client = talks(world.fixture('honest').connect())
+    for path in ('/etc/passwd', '/usr/lib/os-release', '/proc/self/maps'):
+        allowed(client, 'read', path=path)
+
+
+@case
+def files_can_be_renamed_between_writable_directories(world):
+    inside = world.directory('rename')
+    for name in ('a', 'b'):
+        (inside / name).mkdir()
+        (inside / name).chmod(0o777)
+    client = talks(world.fixture('honest', isolation={'write': [str(inside)]}).connect())
+    allowed(client, 'write', path=str(inside / 'a/file'), text='x')
+    allowed(client, 'rename', **{'from': str(inside / 'a/file'), 'to': str(inside / 'b/file')})
+    denied(client, 'rename', **{'from': str(inside / 'b/file'), 'to': '/var/tmp/escaped'})
+
+
+@case
+def links_do_not_lead_out(world):
+    inside, outside = world.directory('linked'), world.directory('target')
+    (outside / 'file').touch()
+    (outside / 'file').chmod(0o666)
+    (inside / 'link').symlink_to(outside / 'file')
+    client = talks(world.fixture('honest', isolation={'write': [str(inside)]}).connect())
+    denied(client, 'write', path=str(inside / 'link'), text='x')
+
+
+@case
+def unix_sockets_are_shut(world):
+    client = talks(world.fixture('honest').connect())
+    denied(client, 'socket', family=int(socket.AF_UNIX))
+    denied(client, 'socket', family=int(socket.AF_UNIX), address='/run/dbus/system_bus_socket')
+    allowed(client, 'socket', family=int(socket.AF_INET))
+
+
+@case
+def unix_sockets_can_be_asked_for(world):
+    client = talks(world.fixture('honest', isolation={'unix_sockets': 'any'}).connect())
+    allowed(client, 'socket', family=int(socket.AF_UNIX), address='/run/dbus/system_bus_socket')
+
+
+@case
+def a_blocked_network_is_blocked_for_every_family(world):
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        address = list(listener.getsockname())
+        threading.Thread(target=lambda: listener.accept(), daemon=True).start()
+        free = talks(world.fixture('honest').connect())
+        allowed(free, 'socket', family=int(socket.AF_INET), address=address)
+    blocked = talks(world.fixture('honest', isolation={'network': 'blocked'}).connect())
+    for family, kind in ((socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET6, socket.SOCK_STREAM),
+                         (socket.AF_NETLINK, socket.SOCK_RAW), (socket.AF_PACKET, socket.SOCK_RAW), (socket.AF_VSOCK, socket.SOCK_STREAM)):
+        denied(blocked, 'socket', family=int(family), type=int(kind))
+
+
+@case
+def signals_reach_nobody_outside(world):
+    server = world.fixture('honest')
+    client = talks(server.connect())
+    for pid in (server.supervisor, os.getpid(), 1):
+        denied(client, 'signal', pid=pid, signal=int(signal.SIGTERM))
+    child = int(client.call('spawn')[0])
+    allowed(client, 'signal', pid=child, signal=int(signal.SIGTERM))
+
+
+@case
+def two_servers_cannot_see_each_others_temp_files(world):
+    one, two = (talks(world.fixture('honest').connect()) for _ in range(2))
+    path = json.loads(one.call('environment')[0])['TMPDIR'] + '/mine'
+    allowed(one, 'write', path=path, text='x')
+    text, failed = two.call('write', path=path, text='y')
+    expect(failed, f'the other server wrote {path}: {text}')
+
+
+@case
+def no_sandbox_means_none_and_says_so(world):
+    outside = world.directory('unconfined')
+    server = world.fixture('honest', isolation={'mode': 'none'})
+    allowed(talks(server.connect()), 'write', path=str(outside / 'file'), text='x')
+    records = world.journal(f'MCP_SERVER={server.name}')
+    expect(any(r.get('MCP_ISOLATED') in ('0', 'no', 'false') for r in records), f'no record says that it is not isolated: {records}')
+
+
+@case
+def docker_mode_is_refused(world):
+    server = world.fixture('honest', isolation={'mode': 'docker'})
+    client = server.connect()
+    expect(client.wait() != 0, 'mcp-connect says that all is well')
+    expect('docker' in client.stderr_text(), 'the reason is not told')
+
+
+@case
+def a_missing_command_and_a_missing_directory_are_told_apart(world):
+    for keys, words, status in (
+            ({'command': '/nonexistent/command'}, ('/nonexistent/command',), 127),
+            ({'command': '/etc/passwd'}, ('/etc/passwd',), 126),
+            ({'command': '/bin/cat', 'working_dir': '/nonexistent/dir'}, ('/nonexistent/dir', 'working_dir'), None),
+            ({'command': '/bin/cat', 'working_dir': '/etc/passwd'}, ('/etc/passwd', 'working_dir'), None)):
+        client = world.define(keys).connect()
+        got = client.wait()
+        text = client.stderr_text()
+        expect(got == status if status else got != 0, f'{keys} gave exit status {got}: {text}')
+        expect(all(w in text for w in words), f'{keys} is told as {text!r}')

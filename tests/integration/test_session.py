@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One session: what the client and the child get."""
+
+import json
+import os
+import re
+import signal
+import time
+
+from checks import WAYS, nothing_left, talks
+from client import Closed
+from harness import case, eventually, expect, expect_equal
+
+MIB = 1 << 20
+
+
+@case
+def both_ways_in_reach_the_server(world):
+    server = world.fixture('honest')
+    for way in WAYS:
+        talks(server.open(way), way)
+
+
+@case
+def the_child_is_in_a_scope_of_its_own_in_mcp_slice(world):
+    server = world.fixture('honest', sessions={'max': 4})
+    cgroups = set()
+    for way in WAYS * 2:
+        where = json.loads(talks(server.open(way)).call('where')[0])
+        cgroup = next(line[3:] for line in where['cgroup'].splitlines() if line.startswith('0::'))
+        expect(re.search(rf'/mcp\.slice/mcp-{server.name}-[0-9a-f]{{16}}\.scope$', cgroup), f'the child is in {cgroup}')
+        cgroups.add(cgroup)
+    expect_equal(len(cgroups), 4, 'scopes')
+    expect_equal(len(server.scopes()), 4, 'scopes that systemd knows')
+
+
+@case
+def the_child_has_three_descriptors_and_a_session_of_its_own(world):
+    server = world.fixture('honest')
+    for way in WAYS:
+        where = json.loads(talks(server.open(way)).call('where')[0])
+        # Listing /proc/self/fd opens one more.
+        expect_equal(where['fds'], [0, 1, 2, 3], f'descriptors over {way}')
+        expect_equal(where['sid'], where['pid'], 'session id')
+
+
+@case
+def the_child_has_no_privileges_and_can_gain_none(world):
+    client = talks(world.fixture('honest').connect())
+    status = dict(line.split(':\t', 1) for line in client.call('status')[0].splitlines() if ':\t' in line)
+    uids = {int(uid) for uid in status['Uid'].split()}
+    expect_equal(len(uids), 1, 'distinct uids')
+    expect(0 not in uids, 'the child runs as root')
+    expect_equal(status['NoNewPrivs'].strip(), '1', 'NoNewPrivs')
+    expect_equal(status['Seccomp'].strip(), '2', 'Seccomp')
+    for name in ('CapInh', 'CapPrm', 'CapEff', 'CapAmb'):
+        expect_equal(int(status[name], 16), 0, name)
+
+
+@case
+def the_environment_is_extended_and_holds_nothing_of_ours(world):
+    server = world.fixture('honest', env={'ADDED': '1'}, sessions={'accept_env': ['PASSED']})
+    client = talks(server.connect(env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'}))
+    env = json.loads(client.call('environment')[0])
+    expect_equal(env.get('ADDED'), '1', 'env of the definition')
+    expect('PATH' in env and 'HOME' in env, f'PATH and HOME are gone: {sorted(env)}')
+    expect_equal(env.get('PASSED'), 'yes', 'accepted variable')
+    unwanted = {'NOT_PASSED', 'SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'DOCKER_HOST', 'NOTIFY_SOCKET', 'LISTEN_FDS',
+                'LISTEN_PID', 'WATCHDOG_USEC', 'INVOCATION_ID', 'JOURNAL_STREAM'} & set(env)
+    expect(not unwanted, f'the child was given {unwanted}')
+
+
+@case(timeout=90)
+def sixteen_mib_both_ways(world):
+    server = world.fixture('honest')
+    for way in WAYS:
+        client = server.open(way)
+        client.initialize()
+        text, failed = client.call('echo', timeout=60, text='m' * (16 * MIB))
+        expect(not failed and len(text) == 16 * MIB and text.count('m') == len(text), f'the message did not survive {way}')
+
+
+@case
+def every_byte_passes_as_it_is(world):
+    data = bytes(range(256)) * 4096 + 'ä€😀'.encode() + b'\xff\xfe no newline at the end'
+    server = world.fixture('cat')
+    for way in WAYS:
+        client = server.open(way)
+        client.send_bytes(data)
+        client.close_input()
+        expect(client.read_rest() == data, f'bytes changed over {way}')
+
+
+@case(timeout=60)
+def twenty_clients_at_once(world):
+    server = world.fixture('honest', sessions={'max': 20})
+    clients = [server.open(WAYS[i % 2]) for i in range(20)]
+    for number, client in enumerate(clients):
+        talks(client, f'client {number}')
+    expect_equal(len(server.scopes()), 20, 'scopes')
+    for client in clients:
+        client.close()
+    nothing_left(server, 20)
+
+
+@case
+def one_client_too_many_is_told_why(world):
+    server = world.fixture('honest', sessions={'max': 2})
+    talks(server.connect())
+    talks(server.dial())
+    refused = server.connect()
+    expect_equal(refused.wait(), 69, 'exit status of mcp-connect')
+    reason = refused.stderr_text()
+    expect('2' in reason and 'session' in reason.lower(), f'the reason is not told: {reason!r}')
+    line = json.loads(server.dial().read_line())
+    expect_equal((line['jsonrpc'], line['id']), ('2.0', None), 'error line')
+    expect('session' in line['error']['message'].lower(), f'the reason is not told: {line}')
+
+
+@case
+def room_is_free_again_when_a_client_went(world):
+    server = world.fixture('honest', sessions={'max': 1})
+    for _ in range(3):
+        client = talks(server.connect())
+        expect_equal(client.close(), 0, 'exit status after EOF')
+        nothing_left(server)
+
+
+@case(timeout=60)
+def exit_statuses_are_told_faithfully(world):
+    for status in (0, 1, 7, 126, 255):
+        client = world.fixture('exit', str(status)).connect()
+        expect_equal(client.wait(), status, 'exit status of mcp-connect')
+
+
+@case
+def signals_are_told_as_128_and_their_number(world):
+    for signum in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM):
+        client = world.fixture('kill_self', str(int(signum))).connect()
+        client.initialize()
+        expect_equal(client.wait(), 128 + signum, 'exit status of mcp-connect')
+
+
+@case
+def the_last_bytes_before_the_end_arrive(world):
+    for size in (10, 3 * MIB):
+        server = world.fixture('last_bytes', str(size), '3')
+        for way in WAYS:
+            client = server.open(way)
+            got = client.read_rest()
+            expect_equal(len(got), size, f'bytes over {way}')
+        client = server.connect()
+        client.read_rest()
+        expect_equal(client.wait(), 3, 'exit status')
+
+
+@case
+def the_client_sees_its_servers_death_at_once(world):
+    """The promise is 100 ms; of three tries one must keep it, since the machine has other work to do."""
+    server = world.fixture('honest')
+    for way in WAYS:
+        took = []
+        for _ in range(3):
+            client = talks(server.open(way))
+            for pid in server.processes():
+                os.kill(pid, signal.SIGKILL)
+            killed = time.monotonic()
+            client.read_rest()
+            took.append(time.monotonic() - killed)
+            client.close()
+            nothing_left(server)
+        expect(min(took) < 0.1, f'over {way} the end was seen after {min(took) * 1000:.0f} ms')
+
+
+@case
+def a_client_may_close_its_side_and_still_read_the_answer(world):
+    server = world.fixture('honest')
+    for way in WAYS:
+        client = server.open(way)
+        client.initialize()
+        client.send({'jsonrpc': '2.0', 'id': 99, 'method': 'tools/call', 'params': {'name': 'echo', 'arguments': {'text': 'late'}}})
+        client.close_input()
+        expect(b'late' in client.read_rest(), f'the answer got lost over {way}')
+        nothing_left(server)
+
+
+@case
+def stderr_goes_to_the_journal_under_the_servers_name(world):
+    server = world.fixture('exit', '0', 'a line for the journal')
+    server.connect().wait()
+    found = eventually(lambda: world.journal(f'SYSLOG_IDENTIFIER=mcp-{server.name}'), 'a record of the server in the journal')
+    expect(any(r['MESSAGE'] == 'a line for the journal' for r in found), f'the line is not among {[r["MESSAGE"] for r in found]}')
+    expect(any(r.get('MCP_SERVER') == server.name for r in world.journal(f'MCP_SERVER={server.name}')), 'no MCP_SERVER field')
+
+
+@case
+def dev_stdout_and_dev_stderr_can_be_opened(world):
+    """They lead to a socket or to the client's own pipe; a socket can't be opened by the kernel's rules."""
+    client = world.fixture('dev_stdout').connect()
+    expect_equal(client.read_line(), b'through /dev/stdout', 'first line')
+
+
+@case
+def the_idle_supervisor_leaves_and_the_socket_stays(world):
+    server = world.fixture('honest', sessions={'idle_timeout': '1s'})
+    talks(server.connect()).close()
+    eventually(lambda: world.property(server.unit, 'ActiveState') == 'inactive', 'the supervisor left')
+    expect_equal(world.property(server.unit, 'Result'), 'success', 'Result')
+    expect_equal(world.property(server.socket_unit, 'ActiveState'), 'active', 'socket')
+    talks(server.dial())
+
+
+@case
+def a_supervisor_with_a_session_is_not_idle(world):
+    server = world.fixture('honest', sessions={'idle_timeout': '1s'})
+    client = talks(server.connect())
+    time.sleep(2)
+    expect_equal(client.call('echo', text='still here'), ('still here', False), 'echo')
+
+
+@case
+def systemctl_start_works_without_a_client(world):
+    server = world.fixture('honest')
+    world.systemctl('start', server.unit)
+    expect_equal(world.property(server.unit, 'ActiveState'), 'active', 'ActiveState')
+    before = world.property(server.unit, 'StatusText')
+    expect(before, 'no status text')
+    talks(server.connect())
+    eventually(lambda: '1' in world.property(server.unit, 'StatusText'), 'a status text that counts the session')
+
+
+@case
+def the_server_may_take_its_time_for_the_first_word(world):
+    """Nothing of ours has an opinion on how long a handshake may take: the client has."""
+    server = world.fixture('silent')
+    client = server.connect()
+    client.send({'jsonrpc': '2.0', 'id': 1, 'method': 'ping'})
+    time.sleep(3)
+    expect_equal(client.process.poll(), None, 'mcp-connect')
+    try:
+        client.close()
+    except Closed:
+        pass
+    nothing_left(server)
