@@ -56,16 +56,17 @@ static char *next_chunk(const struct libscols_column *column, char *data, void *
 
 static int table_add_column(Table *t, const TableColumn *c) {
         struct libscols_column *column;
+        bool wrap = (c->flags & TABLE_WRAP) && t->style->columns > 0;
         int r, flags = 0;
 
-        if (c->flags & TABLE_WRAP)
+        if (wrap)
                 flags |= SCOLS_FL_WRAP;
         if (c->flags & TABLE_RIGHT)
                 flags |= SCOLS_FL_RIGHT;
-        column = scols_table_new_column(t->table, c->name, c->flags & TABLE_WRAP ? 0.5 : 0, flags);
+        column = scols_table_new_column(t->table, c->name, wrap ? 0.5 : 0, flags);
         if (!column)
                 return -ENOMEM;
-        if (!(c->flags & TABLE_WRAP))
+        if (!wrap)
                 return 0;
         r = scols_column_set_wrapfunc(column, widest_chunk, next_chunk, NULL);
         return r < 0 ? r : 0;
