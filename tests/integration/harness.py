@@ -5,6 +5,7 @@ A case is a function of one argument, the World that it may break: its manager (
 servers that are taken away when it ends.  With @case it runs once in each manager.
 """
 
+import os
 import signal
 import subprocess
 import time
@@ -60,6 +61,12 @@ def _on_alarm(_signum, _frame):
     raise CaseTimeout
 
 
+def _places(error):
+    """The lines of the case that led to an assertion; those of the harness say nothing new."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.endswith(('harness.py', 'world.py'))]
+    return '\n'.join(f'at {os.path.basename(f.filename)}:{f.lineno}: {f.line}' for f in frames)
+
+
 def _run_case(function, kind, timeout):
     """Returns None, or what went wrong; raises Skip."""
     where = None
@@ -73,7 +80,7 @@ def _run_case(function, kind, timeout):
     except CaseTimeout:
         return f'timed out after {timeout} s\n{traceback.format_exc(limit=-6)}'
     except AssertionError as e:
-        return f'{e}\n{traceback.format_exc(limit=-3)}'
+        return f'{e}\n{_places(e)}'
     except Exception:
         return traceback.format_exc()
     finally:
