@@ -111,7 +111,13 @@ def suite_asan(_args):
 
 def suite_fuzz(_args):
     build = set_up_build('build-fuzz', '-Dfuzzers=true', '-Db_lundef=false', '-Db_sanitize=address,undefined', cc='clang')
+    if not any('fuzz' in suite for test in introspect_tests(build) for suite in test['suite']):
+        return tap.Tally(skipped=[('fuzz', 'the tree has no fuzz target')])
     return meson_suite(build, suites=['fuzz'], env=SANITIZERS)
+
+
+def introspect_tests(build):
+    return json.loads(run(['meson', 'introspect', '--tests', str(build)], 'meson introspect'))
 
 
 def suite_container(args):
