@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "basic/fd-util.h"
+#include "basic/path-util.h"
+#include "basic/string-util.h"
+
+#include "unit-writer.h"
+
+#define ACCOUNT_NAME_MAX 31U /* UT_NAMESIZE without its NUL: what systemd takes for a dynamic user */
+
+int unit_text_open(UnitText *t) {
+        t->stream = open_memstream(&t->data, &t->size);
+        return t->stream ? 0 : -ENOMEM;
+}
+
+void unit_text_done(UnitText *t) {
+        if (t->stream)
+                (void) fclose(t->stream);
+        t->stream = NULL;
+        free(t->data);
+        t->data = NULL;
+}
+
+void unit_text_line(UnitText *t, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vfprintf(t->stream, format, ap);
+        va_end(ap);
+        (void) fputc('\n', t->stream);
+}
+
+static bool has_control(const char *s) {
+        for (; *s; s++)
+                if ((unsigned char) *s < ' ' || *s == 0x7f)
+                        return true;
+        return false;
+}
+
+/* s with every character of special preceded by before[its place]. */
+static char *double_characters(const char *s, const char *special, const char *before) {
+        char *out, *o;
+
+        o = out = malloc(strlen(s) * 2 + 1);
+        if (!out)
+                return NULL;
+        for (; *s; s++) {
+                const char *found = strchr(special, *s);
+
+                if (found)
+                        *o++ = before[found - special];
+                *o++ = *s;
+        }
+        *o = 0;
+        return out;
+}
+
+int unit_text_string(UnitText *t, const char *key, const char *value) {
+        _cleanup_free_ char *without_backslash = NULL, *doubled = NULL, *escaped = NULL;
+        char *o;
+
+        o = without_backslash = malloc(strlen(value) * 4 + 1);
+        if (!o)
+                return -ENOMEM;
+        for (const char *s = value; *s; s++)
+                o = *s == '\\' ? stpcpy(o, "\\x5c") : stpncpy(o, s, 1);
+        *o = 0;
+        doubled = double_characters(without_backslash, "%", "%");
+        escaped = doubled ? string_escape_control(doubled) : NULL;
+        if (!escaped)
+                return -ENOMEM;
+        unit_text_line(t, "%s=%s", key, escaped);
+        return 0;
+}
+
+static bool path_can_be_said(const char *path) {
+        return path_is_absolute(path) && string_is_utf8(path, strlen(path)) && !has_control(path);
+}
+
+int unit_text_path(UnitText *t, const char *key, const char *path) {
+        _cleanup_free_ char *escaped = NULL;
+
+        /* Blanks at the end would be stripped, a backslash there would swallow the next line. */
+        if (!path_can_be_said(path) || endswith(path, "\\") || endswith(path, " "))
+                return -EINVAL;
+        escaped = double_characters(path, "%", "%");
+        if (!escaped)
+                return -ENOMEM;
+        unit_text_line(t, "%s=%s", key, escaped);
+        return 0;
+}
+
+int unit_text_quoted_path(UnitText *t, const char *key, const char *prefix, const char *path) {
+        _cleanup_free_ char *simple = NULL, *escaped = NULL;
+
+        if (!path_can_be_said(path) || path_has_dotdot(path))
+                return -EINVAL;
+        simple = path_simplify(path);
+        escaped = simple ? double_characters(simple, "%\"\\", "%\\\\") : NULL;
+        if (!escaped)
+                return -ENOMEM;
+        unit_text_line(t, "%s=\"%s%s\"", key, prefix, escaped);
+        return 0;
+}
+
+void unit_text_usec(UnitText *t, const char *key, uint64_t usec) {
+        if (usec == UINT64_MAX)
+                unit_text_line(t, "%s=infinity", key);
+        else if (usec % 1000000 == 0)
+                unit_text_line(t, "%s=%" PRIu64 "s", key, usec / 1000000);
+        else
+                unit_text_line(t, "%s=%" PRIu64 "us", key, usec);
+}
+
+int unit_text_write(UnitText *t, int dir_fd, const char *name) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (fflush(t->stream) != 0 || ferror(t->stream))
+                return -ENOMEM;
+        fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd < 0)
+                return -errno;
+        r = fd_write_all(fd, t->data, t->size);
+        if (r < 0)
+                (void) unlinkat(dir_fd, name, 0);
+        return r;
+}
+
+static bool is_word_character(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool account_name_is_plain(const char *s) {
+        if (!is_word_character(s[0]) || strlen(s) > ACCOUNT_NAME_MAX)
+                return false;
+        for (; *s; s++)
+                if (!is_word_character(*s) && *s != '.' && *s != '-')
+                        return false;
+        return true;
+}
+
+/* FNV-1a. Who could look for two instances that meet may write any definition anyway. */
+static uint64_t hash_string(const char *s) {
+        uint64_t h = 14695981039346656037ULL;
+
+        for (; *s; s++)
+                h = (h ^ (unsigned char) *s) * 1099511628211ULL;
+        return h;
+}
+
+int dynamic_user_name(const char *instance, char **ret) {
+        char *s;
+
+        s = strformat("mcp-%s", instance);
+        /* Dots are for static users only. */
+        if (s && (!account_name_is_plain(s) || strchr(s, '.'))) {
+                free(s);
+                s = strformat("mcp_%016" PRIx64, hash_string(instance));
+        }
+        if (!s)
+                return -ENOMEM;
+        *ret = s;
+        return 0;
+}
