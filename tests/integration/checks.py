@@ -14,8 +14,12 @@ QUICK_STOP = {'eof_grace': '500ms', 'kill_after': '500ms'}
 
 def nothing_left(server, timeout=10.0):
     """The proof after every way to end: no process, no scope, no cgroup."""
-    eventually(lambda: not server.remains(), lambda: 'nothing left of ' + server.name + ', but there is ' + ', '.join(server.remains()),
-               timeout, every=0.05)
+    eventually(
+        lambda: not server.remains(),
+        lambda: 'nothing left of ' + server.name + ', but there is ' + ', '.join(server.remains()),
+        timeout,
+        every=0.05,
+    )
 
 
 def talks(client, text='hello'):
@@ -28,7 +32,10 @@ def talks(client, text='hello'):
 def denied(client, tool, **arguments):
     """A tool call must fail by EACCES or EPERM, and not for any other reason."""
     text, failed = client.call(tool, **arguments)
-    expect(failed and ('errno=13:' in text or 'errno=1:' in text), f'{tool}({arguments}) should be denied, but: {text!r}')
+    expect(
+        failed and ('errno=13:' in text or 'errno=1:' in text),
+        f'{tool}({arguments}) should be denied, but: {text!r}',
+    )
 
 
 def allowed(client, tool, **arguments):

@@ -35,7 +35,7 @@ class Client:
                 self._fill()
             if writable:
                 with contextlib.suppress(BlockingIOError):
-                    view = view[os.write(self.writer, view):]
+                    view = view[os.write(self.writer, view) :]
 
     def _fill(self):
         chunk = os.read(self.reader, 1 << 20)
@@ -50,10 +50,12 @@ class Client:
             scanned = len(self.buffer)
             readable, _, _ = select.select([self.reader], [], [], max(0, deadline - time.monotonic()))
             if not readable:
-                raise AssertionError(f'no line from the server within {timeout:g} s (so far: {bytes(self.buffer[:200])!r})')
+                raise AssertionError(
+                    f'no line from the server within {timeout:g} s (so far: {bytes(self.buffer[:200])!r})'
+                )
             self._fill()
         line = bytes(self.buffer[:end])
-        del self.buffer[:end + 1]
+        del self.buffer[: end + 1]
         return line
 
     def read_rest(self, timeout=10.0):
@@ -85,8 +87,14 @@ class Client:
         self.send_bytes(json.dumps(message).encode() + b'\n')
 
     def initialize(self):
-        result = self.request('initialize', {'protocolVersion': PROTOCOL, 'capabilities': {},
-                                             'clientInfo': {'name': 'integration', 'version': '1'}})
+        result = self.request(
+            'initialize',
+            {
+                'protocolVersion': PROTOCOL,
+                'capabilities': {},
+                'clientInfo': {'name': 'integration', 'version': '1'},
+            },
+        )
         self.send({'jsonrpc': '2.0', 'method': 'notifications/initialized'})
         return result
 

@@ -28,11 +28,13 @@ class Skip(Exception):
 
 def case(function=None, *, managers=world.KINDS, timeout=DEFAULT_TIMEOUT):
     """Registers a case, once for each manager."""
+
     def register(f):
         subject = f.__module__.removeprefix('test_')
         for kind in managers:
             CASES.append((f'{kind} manager: {subject}: {f.__name__.replace("_", " ")}', f, kind, timeout))
         return f
+
     return register(function) if function else register
 
 
@@ -63,7 +65,11 @@ def _on_alarm(_signum, _frame):
 
 def _places(error):
     """The lines of the case that led to an assertion; those of the harness say nothing new."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.endswith(('harness.py', 'world.py'))]
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.endswith(('harness.py', 'world.py'))
+    ]
     return '\n'.join(f'at {os.path.basename(f.filename)}:{f.lineno}: {f.line}' for f in frames)
 
 
@@ -91,15 +97,31 @@ def _run_case(function, kind, timeout):
 
 def _journal_cursor():
     done = subprocess.run(['journalctl', '--sync'], check=False, capture_output=True)
-    done = subprocess.run(['journalctl', '-n', '0', '--show-cursor', '-q'], check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        ['journalctl', '-n', '0', '--show-cursor', '-q'], check=False, capture_output=True, text=True
+    )
     return done.stdout.rpartition('-- cursor: ')[2].strip()
 
 
 def _journal_since(cursor):
     if not cursor:
         return ''
-    done = subprocess.run(['journalctl', '-q', '--no-pager', '-o', 'short-precise', '-n', str(JOURNAL_LINES), f'--after-cursor={cursor}'],
-                          check=False, capture_output=True, text=True, errors='replace')
+    done = subprocess.run(
+        [
+            'journalctl',
+            '-q',
+            '--no-pager',
+            '-o',
+            'short-precise',
+            '-n',
+            str(JOURNAL_LINES),
+            f'--after-cursor={cursor}',
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        errors='replace',
+    )
     return done.stdout
 
 

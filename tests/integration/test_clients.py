@@ -19,8 +19,13 @@ def an_unknown_server_is_service_unavailable(world):
 
 @case
 def wrong_usage_is_two(world):
-    for argv in (['mcp-connect'], ['mcp-connect', '--no-such-option', 'x'], ['mcpctl', 'no-such-verb'], ['mcp-sandbox'],
-                 ['mcp-connect', world.flag, 'one', 'two']):
+    for argv in (
+        ['mcp-connect'],
+        ['mcp-connect', '--no-such-option', 'x'],
+        ['mcpctl', 'no-such-verb'],
+        ['mcp-sandbox'],
+        ['mcp-connect', world.flag, 'one', 'two'],
+    ):
         done = world.run(argv, user=MEMBER)
         expect_equal(done.returncode, 2, f'exit status of {argv} ({done.stderr.strip()})')
         expect(done.stderr, f'{argv} says nothing')
@@ -47,7 +52,9 @@ def a_stranger_is_refused(world):
 def access_names_users_and_groups(world):
     server = world.fixture('honest', access={'users': [STRANGER]})
     talks(server.connect(user=STRANGER))
-    expect(server.connect(user=MEMBER).wait() != 0, 'the group mcp is let in although access does not name it')
+    expect(
+        server.connect(user=MEMBER).wait() != 0, 'the group mcp is let in although access does not name it'
+    )
 
 
 @case(managers=['user'])
@@ -64,8 +71,14 @@ def another_users_server_is_out_of_reach(world):
 def a_server_cannot_be_a_client_of_a_server(world):
     """Same uid or not: what runs in one of our scopes is refused by our sockets."""
     inner = world.fixture('honest')
-    outer = world.define({'command': '/usr/bin/mcp-connect', 'args': [world.flag, inner.name],
-                          'isolation': {'unix_sockets': 'any'}, 'access': {'groups': ['mcp']}})
+    outer = world.define(
+        {
+            'command': '/usr/bin/mcp-connect',
+            'args': [world.flag, inner.name],
+            'isolation': {'unix_sockets': 'any'},
+            'access': {'groups': ['mcp']},
+        }
+    )
     client = outer.connect()
     expect(client.wait() != 0, 'the inner server was reached')
     expect_equal(inner.processes(), [], 'processes of the inner server')
@@ -146,6 +159,7 @@ def probe_case(mode, well, words):
         expect((done.returncode == 0) == well, f'probe exited with {done.returncode}: {text}')
         expect(all(w.lower() in text.lower() for w in words), f'probe does not say {words}: {text!r}')
         nothing_left(server)
+
     run.__name__ = f'probe of a server that is {mode}'
     run.__module__ = __name__
     case(timeout=60)(run)
@@ -166,14 +180,22 @@ def probe_tells_the_era_tools_and_time_in_json(world):
 @case(managers=['user'])
 def mcp_sandbox_confines_without_a_manager(world):
     inside, outside = world.directory('sandbox-in'), world.directory('sandbox-out')
-    file = world.write(inside / 'definition.json', json.dumps({'command': '/bin/sh', 'isolation': {'write': [str(inside)]}}))
+    file = world.write(
+        inside / 'definition.json', json.dumps({'command': '/bin/sh', 'isolation': {'write': [str(inside)]}})
+    )
+
     def attempt(path):
-        return world.run(['mcp-sandbox', '--definition', file, '--', '/bin/sh', '-c', f'echo x > {path}/file'])
+        return world.run(
+            ['mcp-sandbox', '--definition', file, '--', '/bin/sh', '-c', f'echo x > {path}/file']
+        )
+
     expect_equal(attempt(inside).returncode, 0, 'write inside')
     done = attempt(outside)
     expect(done.returncode != 0 and 'denied' in done.stderr.lower(), f'write outside: {done}')
     expect_equal(world.run(['mcp-sandbox', '--', '/bin/sh', '-c', 'exit 5']).returncode, 5, 'exit status')
     expect_equal(world.run(['mcp-sandbox', '--', '/nonexistent']).returncode, 127, 'not found')
-    plan = world.run(['mcp-sandbox', '--definition', file, '--dry-run', '--json', '--', '/bin/sh'], check=True)
+    plan = world.run(
+        ['mcp-sandbox', '--definition', file, '--dry-run', '--json', '--', '/bin/sh'], check=True
+    )
     expect(str(inside) in plan.stdout, 'the dry run does not show the grant')
     json.loads(plan.stdout)

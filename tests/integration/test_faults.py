@@ -20,7 +20,10 @@ def sessions_survive_daemon_reload_and_reexec(world):
     clients = [talks(server.open(way)) for way in WAYS]
     for verb in ('daemon-reload', 'daemon-reexec'):
         world.systemctl(verb)
-        eventually(lambda: world.systemctl('is-active', server.unit, check=False).returncode == 0, f'the manager is back after {verb}')
+        eventually(
+            lambda: world.systemctl('is-active', server.unit, check=False).returncode == 0,
+            f'the manager is back after {verb}',
+        )
         for client in clients:
             still_talks(client)
     for client in clients:
@@ -32,7 +35,10 @@ def sessions_survive_daemon_reload_and_reexec(world):
 @case(timeout=60)
 def sessions_start_during_a_storm_of_reloads(world):
     server = world.fixture('honest', sessions={'max': 20})
-    storm = [world.popen(['sh', '-c', f'for i in 1 2 3 4 5 6 7 8; do systemctl {world.flag} daemon-reload; done']) for _ in range(2)]
+    storm = [
+        world.popen(['sh', '-c', f'for i in 1 2 3 4 5 6 7 8; do systemctl {world.flag} daemon-reload; done'])
+        for _ in range(2)
+    ]
     for number in range(10):
         client = talks(server.open(WAYS[number % 2]))
         client.close()
@@ -80,7 +86,9 @@ def the_definition_may_change_in_mid_session(world):
     first = talks(server.connect())
     server.write({**server.definition, 'env': {'GENERATION': 'two'}})
     world.reload()
-    world.systemctl('reload-or-restart' if world.property(server.unit, 'CanReload') != 'yes' else 'reload', server.unit)
+    world.systemctl(
+        'reload-or-restart' if world.property(server.unit, 'CanReload') != 'yes' else 'reload', server.unit
+    )
     second = talks(server.connect())
     expect('"two"' in second.call('environment')[0], 'a new session still has the old definition')
     if world.property(server.unit, 'CanReload') == 'yes':
@@ -98,7 +106,9 @@ def two_clients_at_the_same_moment_start_one_supervisor(world):
         thread.join()
     for client in clients:
         talks(client)
-    mine = subprocess.run(['pgrep', '-c', '-f', f'mcp-supervisor.*{server.name}$'], capture_output=True, text=True, check=False)
+    mine = subprocess.run(
+        ['pgrep', '-c', '-f', f'mcp-supervisor.*{server.name}$'], capture_output=True, text=True, check=False
+    )
     expect_equal(mine.stdout.strip(), '1', 'supervisors of the server')
 
 

@@ -25,8 +25,12 @@ def unit_text(world, server):
 
 def why_not(world, server):
     """Everything that a person sees who asks why a unit didn't start."""
-    status = world.run(['systemctl', world.flag, 'status', '--no-pager', '-l', server.unit, server.socket_unit])
-    return status.stdout + '\n'.join(str(r.get('MESSAGE')) for r in world.journal(f'MCP_SERVER={server.name}'))
+    status = world.run(
+        ['systemctl', world.flag, 'status', '--no-pager', '-l', server.unit, server.socket_unit]
+    )
+    return status.stdout + '\n'.join(
+        str(r.get('MESSAGE')) for r in world.journal(f'MCP_SERVER={server.name}')
+    )
 
 
 def start_fails(world, server, *words):
@@ -43,7 +47,9 @@ def a_definition_becomes_units_that_systemd_has_nothing_to_say_about(world):
     server = world.fixture('honest', start=False)
     world.reload()
     expect((generated(world) / server.socket_unit).is_file(), f'{server.socket_unit} was not generated')
-    verify = world.run(['systemd-analyze', world.flag, 'verify', server.socket_unit, server.unit], timeout=60)
+    verify = world.run(
+        ['systemd-analyze', world.flag, 'verify', server.socket_unit, server.unit], timeout=60
+    )
     expect_equal((verify.returncode, verify.stderr), (0, ''), 'systemd-analyze verify')
     expect_equal(world.property(server.socket_unit, 'SourcePath'), str(server.file), 'SourcePath')
     expect_equal(world.property(server.socket_unit, 'LoadState'), 'loaded', 'LoadState')
@@ -79,7 +85,10 @@ def a_broken_file_costs_its_own_server_alone(world):
 @case
 def every_problem_of_a_file_is_told_at_once(world):
     server = world.define(HONEST, start=False)
-    world.write(server.file, json.dumps({'command': 7, 'isolation': {'wirte': []}, 'limits': {'tasks': 'many'}}, indent=1))
+    world.write(
+        server.file,
+        json.dumps({'command': 7, 'isolation': {'wirte': []}, 'limits': {'tasks': 'many'}}, indent=1),
+    )
     world.reload()
     start_fails(world, server, '/command', '/isolation/wirte', 'write', '/limits/tasks')
 
@@ -88,7 +97,9 @@ def every_problem_of_a_file_is_told_at_once(world):
 def text_from_json_cannot_inject_into_a_unit(world):
     target = world.directory('inject') / 'made-by-injection'
     evil = f'x"\n[Service]\nExecStartPre=/bin/touch {target}\n%n$HOME\\'
-    server = world.define({**HONEST, 'args': [*HONEST['args'], evil], 'env': {'EVIL': evil}, 'working_dir': '/'})
+    server = world.define(
+        {**HONEST, 'args': [*HONEST['args'], evil], 'env': {'EVIL': evil}, 'working_dir': '/'}
+    )
     client = talks(server.connect())
     where = json.loads(client.call('where')[0])
     expect_equal(where['argv'][-1], evil, 'the argument')
@@ -99,13 +110,18 @@ def text_from_json_cannot_inject_into_a_unit(world):
 @case
 def odd_names_become_units_and_back(world):
     for name in ('github-mcp', 'a.b:c_1', 'name with space', 'tab\there', 'per%cent', 'ümlaut', 'a@b'):
-        instance = ''.join(c if c.isascii() and (c.isalnum() or c in '_.:-') else ''.join(f'\\x{b:02x}' for b in c.encode())
-                           for c in name)
+        instance = ''.join(
+            c if c.isascii() and (c.isalnum() or c in '_.:-') else ''.join(f'\\x{b:02x}' for b in c.encode())
+            for c in name
+        )
         file = world.write(world.definitions / f'{name}.json', json.dumps(HONEST))
         try:
             world.reload()
             unit = f'mcp-server@{instance}.socket'
-            expect((generated(world) / unit).is_file(), f'{name!r} gave {os.listdir(generated(world))} instead of {unit}')
+            expect(
+                (generated(world) / unit).is_file(),
+                f'{name!r} gave {os.listdir(generated(world))} instead of {unit}',
+            )
             verify = world.run(['systemd-analyze', world.flag, 'verify', unit], timeout=60)
             expect_equal(verify.stderr, '', f'systemd-analyze verify of {name!r}')
         finally:
@@ -116,11 +132,22 @@ def odd_names_become_units_and_back(world):
 def no_secret_is_in_a_unit_a_property_or_a_command_line(world):
     server = world.fixture('honest', SECRET + '-arg', env={'TOKEN': SECRET + '-env'})
     talks(server.connect()).close()
-    seen = unit_text(world, server) + world.systemctl('show', server.unit, server.socket_unit).stdout + why_not(world, server)
-    seen += ''.join(str(r) for r in world.journal(f'MCP_SERVER={server.name}') if r.get('SYSLOG_IDENTIFIER') != f'mcp-{server.name}')
+    seen = (
+        unit_text(world, server)
+        + world.systemctl('show', server.unit, server.socket_unit).stdout
+        + why_not(world, server)
+    )
+    seen += ''.join(
+        str(r)
+        for r in world.journal(f'MCP_SERVER={server.name}')
+        if r.get('SYSLOG_IDENTIFIER') != f'mcp-{server.name}'
+    )
     with open(f'/proc/{server.supervisor}/cmdline', encoding='utf-8') as f:
         seen += f.read()
-    expect(SECRET not in seen, 'the canary was seen: ' + next((line for line in seen.splitlines() if SECRET in line), ''))
+    expect(
+        SECRET not in seen,
+        'the canary was seen: ' + next((line for line in seen.splitlines() if SECRET in line), ''),
+    )
 
 
 @case
@@ -128,8 +155,10 @@ def a_client_file_is_taken_as_it_is(world):
     world_file = world.definitions.parent / 'mcp.json'
     shapes = {
         'object': {'mcpServers': {'shape-object': {**HONEST, 'type': 'stdio', 'disabled': False}}},
-        'array': {'docker_isolation': {'enabled': False},
-                  'mcpServers': [{'name': 'shape-array', 'protocol': 'stdio', 'enabled': True, **HONEST}]},
+        'array': {
+            'docker_isolation': {'enabled': False},
+            'mcpServers': [{'name': 'shape-array', 'protocol': 'stdio', 'enabled': True, **HONEST}],
+        },
         'vscode': {'servers': {'shape-vscode': {**HONEST, 'type': 'stdio'}}, 'inputs': []},
     }
     for shape, document in shapes.items():
@@ -165,7 +194,11 @@ def the_own_file_wins_over_the_client_file(world):
 @case
 def empty_files_and_links_to_dev_null_mask(world):
     server = world.define(HONEST, start=False)
-    weaker = pathlib.Path('/usr/lib/mcp') / ('servers.d' if world.kind == 'system' else 'user-servers.d') / server.file.name
+    weaker = (
+        pathlib.Path('/usr/lib/mcp')
+        / ('servers.d' if world.kind == 'system' else 'user-servers.d')
+        / server.file.name
+    )
     world.write(weaker, json.dumps(HONEST), owner='root')
     try:
         for mask in (lambda: world.write(server.file, ''), lambda: os.symlink('/dev/null', server.file)):
@@ -175,7 +208,10 @@ def empty_files_and_links_to_dev_null_mask(world):
             expect(not (generated(world) / server.socket_unit).exists(), 'a masked server has a unit')
         server.file.unlink()
         world.reload()
-        expect((generated(world) / server.socket_unit).exists(), 'the weaker file is not used when nothing masks it')
+        expect(
+            (generated(world) / server.socket_unit).exists(),
+            'the weaker file is not used when nothing masks it',
+        )
     finally:
         weaker.unlink()
 
@@ -221,12 +257,30 @@ def the_generator_needs_nothing_but_its_three_directories(world):
         (out / name).mkdir()
         (out / name).chmod(0o777)
     binary = f'/usr/lib/systemd/{world.kind}-generators/mcp-server-generator'
-    env = [f'SYSTEMD_SCOPE={world.kind}', *(f'{k}={v}' for k, v in (('HOME', '/home/' + MEMBER), ('XDG_RUNTIME_DIR', str(world.sockets.parent))))]
-    command = ['unshare', '--mount', 'sh', '-c',
-               'mount --bind -o ro / / && mount --bind "$0" "$0" && shift 0 && exec setpriv --reuid="$1" --regid="$1" --clear-groups '
-               'env "$2" "$3" "$4" "$5" "$0/normal" "$0/early" "$0/late"',
-               str(out), world.owner, *env, binary]
+    env = [
+        f'SYSTEMD_SCOPE={world.kind}',
+        *(
+            f'{k}={v}'
+            for k, v in (('HOME', '/home/' + MEMBER), ('XDG_RUNTIME_DIR', str(world.sockets.parent)))
+        ),
+    ]
+    command = [
+        'unshare',
+        '--mount',
+        'sh',
+        '-c',
+        'mount --bind -o ro / / && mount --bind "$0" "$0" && shift 0 && exec setpriv --reuid="$1" --regid="$1" --clear-groups '
+        'env "$2" "$3" "$4" "$5" "$0/normal" "$0/early" "$0/late"',
+        str(out),
+        world.owner,
+        *env,
+        binary,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     expect_equal(done.returncode, 0, f'exit status ({done.stderr.strip()})')
     expect((out / 'normal' / server.socket_unit).is_file(), f'no unit in {os.listdir(out / "normal")}')
-    eventually(lambda: not os.listdir(out / 'early') and not os.listdir(out / 'late'), 'the other directories stay empty', 1)
+    eventually(
+        lambda: not os.listdir(out / 'early') and not os.listdir(out / 'late'),
+        'the other directories stay empty',
+        1,
+    )

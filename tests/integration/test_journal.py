@@ -18,12 +18,19 @@ def a_sessions_start_and_end_are_events_with_fields(world):
     pid = client.process.pid
     client.close()
     nothing_left(server)
-    found = eventually(lambda: (e := [r for r in events(world, server) if 'MCP_SESSION' in r]) if len(
-        {r['MESSAGE_ID'] for r in events(world, server) if 'MCP_SESSION' in r}) >= 2 else None, 'a start and an end in the journal')
+    found = eventually(
+        lambda: (e := [r for r in events(world, server) if 'MCP_SESSION' in r])
+        if len({r['MESSAGE_ID'] for r in events(world, server) if 'MCP_SESSION' in r}) >= 2
+        else None,
+        'a start and an end in the journal',
+    )
     expect_equal(len({r['MCP_SESSION'] for r in found}), 1, 'sessions in the records')
     start = found[0]
     expect_equal(start.get('MCP_CLIENT_PID'), str(pid), 'MCP_CLIENT_PID')
-    expect(re.fullmatch(rf'mcp-{server.name}-[0-9a-f]{{16}}\.scope', start.get('MCP_SCOPE', '')), f'MCP_SCOPE is {start.get("MCP_SCOPE")}')
+    expect(
+        re.fullmatch(rf'mcp-{server.name}-[0-9a-f]{{16}}\.scope', start.get('MCP_SCOPE', '')),
+        f'MCP_SCOPE is {start.get("MCP_SCOPE")}',
+    )
     expect_equal(start.get('MCP_ISOLATION_MODE'), 'sandbox', 'MCP_ISOLATION_MODE')
     expect_equal(start.get('MCP_CLIENT_UID'), '6101', 'MCP_CLIENT_UID')
 
@@ -44,8 +51,12 @@ def a_kill_that_was_needed_is_an_event(world):
     server = world.fixture('ignore_both', stop=QUICK_STOP)
     talks(server.connect()).close()
     nothing_left(server)
-    eventually(lambda: any('SIGKILL' in r['MESSAGE'] or 'killed' in r['MESSAGE'].lower() for r in events(world, server)),
-               lambda: f'an event that says so, among {[r["MESSAGE"] for r in events(world, server)]}')
+    eventually(
+        lambda: any(
+            'SIGKILL' in r['MESSAGE'] or 'killed' in r['MESSAGE'].lower() for r in events(world, server)
+        ),
+        lambda: f'an event that says so, among {[r["MESSAGE"] for r in events(world, server)]}',
+    )
 
 
 @case
@@ -53,6 +64,10 @@ def the_unit_journal_shows_supervisor_and_server(world):
     server = world.fixture('exit', '1', 'its last words')
     server.connect().wait()
     option = '--user-unit' if world.kind == 'user' else '--unit'
+
     def shown():
-        return world.run(['journalctl', '-b', '-q', '--no-pager', f'{option}={server.unit}'], user='root').stdout
+        return world.run(
+            ['journalctl', '-b', '-q', '--no-pager', f'{option}={server.unit}'], user='root'
+        ).stdout
+
     eventually(lambda: 'its last words' in shown(), lambda: f'the last words under the unit:\n{shown()}')

@@ -82,8 +82,14 @@ def a_blocked_network_is_blocked_for_every_family(world):
         free = talks(world.fixture('honest').connect())
         allowed(free, 'socket', family=int(socket.AF_INET), address=address)
     blocked = talks(world.fixture('honest', isolation={'network': 'blocked'}).connect())
-    for family, kind in ((socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET6, socket.SOCK_STREAM),
-                         (socket.AF_NETLINK, socket.SOCK_RAW), (socket.AF_PACKET, socket.SOCK_RAW), (socket.AF_VSOCK, socket.SOCK_STREAM)):
+    for family, kind in (
+        (socket.AF_INET, socket.SOCK_STREAM),
+        (socket.AF_INET, socket.SOCK_DGRAM),
+        (socket.AF_INET6, socket.SOCK_STREAM),
+        (socket.AF_NETLINK, socket.SOCK_RAW),
+        (socket.AF_PACKET, socket.SOCK_RAW),
+        (socket.AF_VSOCK, socket.SOCK_STREAM),
+    ):
         denied(blocked, 'socket', family=int(family), type=int(kind))
 
 
@@ -112,7 +118,10 @@ def no_sandbox_means_none_and_says_so(world):
     server = world.fixture('honest', isolation={'mode': 'none'})
     allowed(talks(server.connect()), 'write', path=str(outside / 'file'), text='x')
     records = world.journal(f'MCP_SERVER={server.name}')
-    expect(any(r.get('MCP_ISOLATED') in ('0', 'no', 'false') for r in records), f'no record says that it is not isolated: {records}')
+    expect(
+        any(r.get('MCP_ISOLATED') in ('0', 'no', 'false') for r in records),
+        f'no record says that it is not isolated: {records}',
+    )
 
 
 @case
@@ -126,10 +135,15 @@ def docker_mode_is_refused(world):
 @case
 def a_missing_command_and_a_missing_directory_are_told_apart(world):
     for keys, words, status in (
-            ({'command': '/nonexistent/command'}, ('/nonexistent/command',), 127),
-            ({'command': '/etc/passwd'}, ('/etc/passwd',), 126),
-            ({'command': '/bin/cat', 'working_dir': '/nonexistent/dir'}, ('/nonexistent/dir', 'working_dir'), None),
-            ({'command': '/bin/cat', 'working_dir': '/etc/passwd'}, ('/etc/passwd', 'working_dir'), None)):
+        ({'command': '/nonexistent/command'}, ('/nonexistent/command',), 127),
+        ({'command': '/etc/passwd'}, ('/etc/passwd',), 126),
+        (
+            {'command': '/bin/cat', 'working_dir': '/nonexistent/dir'},
+            ('/nonexistent/dir', 'working_dir'),
+            None,
+        ),
+        ({'command': '/bin/cat', 'working_dir': '/etc/passwd'}, ('/etc/passwd', 'working_dir'), None),
+    ):
         client = world.define(keys).connect()
         got = client.wait()
         text = client.stderr_text()

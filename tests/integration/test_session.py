@@ -28,7 +28,10 @@ def the_child_is_in_a_scope_of_its_own_in_mcp_slice(world):
     for way in WAYS * 2:
         where = json.loads(talks(server.open(way)).call('where')[0])
         cgroup = next(line[3:] for line in where['cgroup'].splitlines() if line.startswith('0::'))
-        expect(re.search(rf'/mcp\.slice/mcp-{server.name}-[0-9a-f]{{16}}\.scope$', cgroup), f'the child is in {cgroup}')
+        expect(
+            re.search(rf'/mcp\.slice/mcp-{server.name}-[0-9a-f]{{16}}\.scope$', cgroup),
+            f'the child is in {cgroup}',
+        )
         cgroups.add(cgroup)
     expect_equal(len(cgroups), 4, 'scopes')
     expect_equal(len(server.scopes()), 4, 'scopes that systemd knows')
@@ -65,8 +68,18 @@ def the_environment_is_extended_and_holds_nothing_of_ours(world):
     expect_equal(env.get('ADDED'), '1', 'env of the definition')
     expect('PATH' in env and 'HOME' in env, f'PATH and HOME are gone: {sorted(env)}')
     expect_equal(env.get('PASSED'), 'yes', 'accepted variable')
-    unwanted = {'NOT_PASSED', 'SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'DOCKER_HOST', 'NOTIFY_SOCKET', 'LISTEN_FDS',
-                'LISTEN_PID', 'WATCHDOG_USEC', 'INVOCATION_ID', 'JOURNAL_STREAM'} & set(env)
+    unwanted = {
+        'NOT_PASSED',
+        'SSH_AUTH_SOCK',
+        'DBUS_SESSION_BUS_ADDRESS',
+        'DOCKER_HOST',
+        'NOTIFY_SOCKET',
+        'LISTEN_FDS',
+        'LISTEN_PID',
+        'WATCHDOG_USEC',
+        'INVOCATION_ID',
+        'JOURNAL_STREAM',
+    } & set(env)
     expect(not unwanted, f'the child was given {unwanted}')
 
 
@@ -77,7 +90,10 @@ def sixteen_mib_both_ways(world):
         client = server.open(way)
         client.initialize()
         text, failed = client.call('echo', timeout=60, text='m' * (16 * MIB))
-        expect(not failed and len(text) == 16 * MIB and text.count('m') == len(text), f'the message did not survive {way}')
+        expect(
+            not failed and len(text) == 16 * MIB and text.count('m') == len(text),
+            f'the message did not survive {way}',
+        )
 
 
 @case
@@ -178,7 +194,14 @@ def a_client_may_close_its_side_and_still_read_the_answer(world):
     for way in WAYS:
         client = server.open(way)
         client.initialize()
-        client.send({'jsonrpc': '2.0', 'id': 99, 'method': 'tools/call', 'params': {'name': 'echo', 'arguments': {'text': 'late'}}})
+        client.send(
+            {
+                'jsonrpc': '2.0',
+                'id': 99,
+                'method': 'tools/call',
+                'params': {'name': 'echo', 'arguments': {'text': 'late'}},
+            }
+        )
         client.close_input()
         expect(b'late' in client.read_rest(), f'the answer got lost over {way}')
         nothing_left(server)
@@ -188,9 +211,18 @@ def a_client_may_close_its_side_and_still_read_the_answer(world):
 def stderr_goes_to_the_journal_under_the_servers_name(world):
     server = world.fixture('exit', '0', 'a line for the journal')
     server.connect().wait()
-    found = eventually(lambda: world.journal(f'SYSLOG_IDENTIFIER=mcp-{server.name}'), 'a record of the server in the journal')
-    expect(any(r['MESSAGE'] == 'a line for the journal' for r in found), f'the line is not among {[r["MESSAGE"] for r in found]}')
-    expect(any(r.get('MCP_SERVER') == server.name for r in world.journal(f'MCP_SERVER={server.name}')), 'no MCP_SERVER field')
+    found = eventually(
+        lambda: world.journal(f'SYSLOG_IDENTIFIER=mcp-{server.name}'),
+        'a record of the server in the journal',
+    )
+    expect(
+        any(r['MESSAGE'] == 'a line for the journal' for r in found),
+        f'the line is not among {[r["MESSAGE"] for r in found]}',
+    )
+    expect(
+        any(r.get('MCP_SERVER') == server.name for r in world.journal(f'MCP_SERVER={server.name}')),
+        'no MCP_SERVER field',
+    )
 
 
 @case
@@ -226,7 +258,9 @@ def systemctl_start_works_without_a_client(world):
     before = world.property(server.unit, 'StatusText')
     expect(before, 'no status text')
     talks(server.connect())
-    eventually(lambda: '1' in world.property(server.unit, 'StatusText'), 'a status text that counts the session')
+    eventually(
+        lambda: '1' in world.property(server.unit, 'StatusText'), 'a status text that counts the session'
+    )
 
 
 @case

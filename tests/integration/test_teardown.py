@@ -35,6 +35,7 @@ def close_leaves_nothing(server):
 def stubborn_case(mode):
     def run(world):
         close_leaves_nothing(world.fixture(mode, stop=QUICK_STOP))
+
     run.__name__ = f'close ends a server that does {mode}'
     run.__module__ = __name__
     case(run)
@@ -42,7 +43,10 @@ def stubborn_case(mode):
 
 def wrapper_case(name, script):
     def run(world):
-        close_leaves_nothing(world.define({'command': '/bin/sh', 'args': ['-c', script], 'stop': QUICK_STOP}))
+        close_leaves_nothing(
+            world.define({'command': '/bin/sh', 'args': ['-c', script], 'stop': QUICK_STOP})
+        )
+
     run.__name__ = f'close ends a server behind the wrapper {name}'
     run.__module__ = __name__
     case(run)
@@ -56,8 +60,11 @@ def end_case(name, mode):
             ENDS[name](server, client)
             nothing_left(server)
             client.kill()
-            eventually(lambda: world.property(server.socket_unit, 'ActiveState') == 'active', 'the socket stays')
+            eventually(
+                lambda: world.property(server.socket_unit, 'ActiveState') == 'active', 'the socket stays'
+            )
         talks(server.connect(), 'after the end')
+
     run.__name__ = f'{name} ends a server that is {mode}'
     run.__module__ = __name__
     case(timeout=60)(run)
@@ -91,7 +98,14 @@ def what_a_dying_server_leaves_behind_goes_too(world):
         client.call('spawn')
         client.call('spawn', setsid=True)
         expect(len(server.processes()) >= 3, 'the children did not start')
-        client.send({'jsonrpc': '2.0', 'id': 7, 'method': 'tools/call', 'params': {'name': 'exit', 'arguments': {'status': 0}}})
+        client.send(
+            {
+                'jsonrpc': '2.0',
+                'id': 7,
+                'method': 'tools/call',
+                'params': {'name': 'exit', 'arguments': {'status': 0}},
+            }
+        )
         client.read_rest()
         nothing_left(server)
 
@@ -140,7 +154,10 @@ def fifty_sessions_leave_no_descriptor_and_no_zombie(world):
         client.initialize()
         (client.kill if number % 3 else client.close)()
     nothing_left(server, 20)
-    eventually(lambda: server.supervisor_fds() == before, lambda: f'{before} descriptors, but {server.supervisor_fds()}')
+    eventually(
+        lambda: server.supervisor_fds() == before,
+        lambda: f'{before} descriptors, but {server.supervisor_fds()}',
+    )
     expect_equal(zombies_of(server.supervisor), [], 'zombies')
 
 
@@ -215,5 +232,8 @@ def control_messages_that_make_no_sense_cost_nothing(world):
             expect_equal(json.loads(answer)['state'], 'refused', f'answer to {name}')
         connection.close()
     nothing_left(server)
-    eventually(lambda: server.supervisor_fds() == before, lambda: f'{before} descriptors, but {server.supervisor_fds()}')
+    eventually(
+        lambda: server.supervisor_fds() == before,
+        lambda: f'{before} descriptors, but {server.supervisor_fds()}',
+    )
     talks(server.connect())

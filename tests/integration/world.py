@@ -40,7 +40,13 @@ def ids_of(user):
 
 def user_environment(user):
     entry = pwd.getpwnam(user)
-    env = {'PATH': os.environ['PATH'], 'LANG': 'C.UTF-8', 'HOME': entry.pw_dir, 'USER': user, 'LOGNAME': user}
+    env = {
+        'PATH': os.environ['PATH'],
+        'LANG': 'C.UTF-8',
+        'HOME': entry.pw_dir,
+        'USER': user,
+        'LOGNAME': user,
+    }
     runtime = f'/run/user/{entry.pw_uid}'
     if os.path.isdir(runtime):
         env |= {'XDG_RUNTIME_DIR': runtime, 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={runtime}/bus'}
@@ -74,8 +80,12 @@ class World:
         self.flag = f'--{kind}'
         self.owner = 'root' if kind == 'system' else MEMBER
         home = pathlib.Path(pwd.getpwnam(self.owner).pw_dir)
-        self.definitions = pathlib.Path('/etc/mcp/servers.d') if kind == 'system' else home / '.config/mcp/servers.d'
-        runtime = pathlib.Path('/run') if kind == 'system' else pathlib.Path(f'/run/user/{ids_of(MEMBER)[0]}')
+        self.definitions = (
+            pathlib.Path('/etc/mcp/servers.d') if kind == 'system' else home / '.config/mcp/servers.d'
+        )
+        runtime = (
+            pathlib.Path('/run') if kind == 'system' else pathlib.Path(f'/run/user/{ids_of(MEMBER)[0]}')
+        )
         self.sockets = runtime / 'mcp'
         self.units = runtime / 'systemd'
         self.servers = []
@@ -91,12 +101,23 @@ class World:
             uid, gid, groups = ids_of(user)
             kwargs.update(user=uid, group=gid, extra_groups=groups)
         kwargs.setdefault('stdin', subprocess.DEVNULL)
-        return subprocess.Popen([str(a) for a in argv], env={**user_environment(user), **(env or {})}, cwd='/', **kwargs)
+        return subprocess.Popen(
+            [str(a) for a in argv], env={**user_environment(user), **(env or {})}, cwd='/', **kwargs
+        )
 
     def run(self, argv, user=None, env=None, timeout=20, check=False, stdin=None, **kwargs):
         """Returns a CompletedProcess with text output."""
-        with self.popen(argv, user, env, stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace', **kwargs) as process:
+        with self.popen(
+            argv,
+            user,
+            env,
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors='replace',
+            **kwargs,
+        ) as process:
             try:
                 out, err = process.communicate(stdin, timeout=timeout)
             except BaseException:
@@ -118,7 +139,16 @@ class World:
     def journal(self, *matches, cursor=None):
         """The entries that match, as dictionaries."""
         subprocess.run(['journalctl', '--sync'], check=False, capture_output=True)
-        argv = ['journalctl', '-b', '-q', '-o', 'json', '--all', *([f'--after-cursor={cursor}'] if cursor else []), *matches]
+        argv = [
+            'journalctl',
+            '-b',
+            '-q',
+            '-o',
+            'json',
+            '--all',
+            *([f'--after-cursor={cursor}'] if cursor else []),
+            *matches,
+        ]
         return [json.loads(line) for line in self.run(argv, user='root').stdout.splitlines()]
 
     # -- definitions -----------------------------------------------------------
@@ -198,8 +228,11 @@ class Server:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
-        for args in (('stop', self.socket_unit, self.unit), ('kill', '--signal=KILL', f'mcp-{self.name}-*.scope'),
-                     ('reset-failed', self.socket_unit, self.unit)):
+        for args in (
+            ('stop', self.socket_unit, self.unit),
+            ('kill', '--signal=KILL', f'mcp-{self.name}-*.scope'),
+            ('reset-failed', self.socket_unit, self.unit),
+        ):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.world.systemctl(*args, check=False)
         self.file.unlink(missing_ok=True)
@@ -212,8 +245,15 @@ class Server:
     def connect(self, *options, user=None, env=None):
         """A client over mcp-connect: the way a client's config names it."""
         user = user or MEMBER
-        process = self.world.popen(['mcp-connect', self.world.flag, *options, self.name], user=user, env=env, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        process = self.world.popen(
+            ['mcp-connect', self.world.flag, *options, self.name],
+            user=user,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
         return self._keep(client.ProcessClient(process))
 
     def dial(self, user=None):
@@ -244,7 +284,9 @@ class Server:
         return len(os.listdir(f'/proc/{self.supervisor}/fd'))
 
     def scopes(self):
-        listed = self.world.systemctl('list-units', '--all', '--plain', '--no-legend', '--full', f'mcp-{self.name}-*.scope').stdout
+        listed = self.world.systemctl(
+            'list-units', '--all', '--plain', '--no-legend', '--full', f'mcp-{self.name}-*.scope'
+        ).stdout
         return [line.split()[0] for line in listed.splitlines() if line.strip()]
 
     def cgroups(self):
@@ -270,11 +312,21 @@ class Server:
 
     def remains(self):
         """What is left of its sessions, in words; empty if nothing."""
-        parts = {'process': [f'{p} ({describe(p)})' for p in self.processes()], 'scope': self.scopes(), 'cgroup': self.cgroups()}
+        parts = {
+            'process': [f'{p} ({describe(p)})' for p in self.processes()],
+            'scope': self.scopes(),
+            'cgroup': self.cgroups(),
+        }
         return [f'{what} {item}' for what, items in parts.items() for item in items]
 
 
 def describe(pid):
     with contextlib.suppress(OSError):
-        return pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().replace(b'\0', b' ').decode(errors='replace').strip()
+        return (
+            pathlib.Path(f'/proc/{pid}/cmdline')
+            .read_bytes()
+            .replace(b'\0', b' ')
+            .decode(errors='replace')
+            .strip()
+        )
     return 'gone'

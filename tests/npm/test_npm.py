@@ -15,7 +15,13 @@ CLIENT = '/srv/mcp-npm/client.mjs'
 MIB = 1 << 20
 
 # The three ways in which a client goes or is cut off that need the client's process, and those that don't.
-ENDS = ('close', 'kill -9 of the client', 'systemctl stop', 'kill -9 of the supervisor', 'kill -9 of the server')
+ENDS = (
+    'close',
+    'kill -9 of the client',
+    'systemctl stop',
+    'kill -9 of the supervisor',
+    'kill -9 of the server',
+)
 
 
 class SdkClient:
@@ -23,8 +29,13 @@ class SdkClient:
 
     def __init__(self, server, way):
         target = [server.world.flag, server.name] if way == 'connect' else [server.stream]
-        self.process = server.world.popen(['node', CLIENT, way, *target], user=MEMBER, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                          text=True)
+        self.process = server.world.popen(
+            ['node', CLIENT, way, *target],
+            user=MEMBER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         server.world.clients.append(self)
 
     def operate(self, op, **keys):
@@ -55,13 +66,17 @@ class SdkClient:
 
 
 def node_server(world, package, *args, **keys):
-    return world.define({'command': shutil.which('node'), 'args': [f'{PACKAGES}/{package}/dist/index.js', *args], **keys})
+    return world.define(
+        {'command': shutil.which('node'), 'args': [f'{PACKAGES}/{package}/dist/index.js', *args], **keys}
+    )
 
 
 def filesystem_server(world):
     """Its own allowed directories are wider than the sandbox, so that it is the sandbox that says no."""
     inside, outside = world.directory('fs-inside'), world.directory('fs-outside')
-    server = node_server(world, 'server-filesystem', str(inside), str(outside), isolation={'write': [str(inside)]})
+    server = node_server(
+        world, 'server-filesystem', str(inside), str(outside), isolation={'write': [str(inside)]}
+    )
     return server, inside, outside
 
 
@@ -80,14 +95,20 @@ def filesystem_writes_inside_and_is_denied_outside(world):
     server, inside, outside = filesystem_server(world)
 
     def use(client, way):
-        expect({'read_text_file', 'write_file', 'list_directory'} <= set(client.must('list')['tools']), 'tools are missing')
+        expect(
+            {'read_text_file', 'write_file', 'list_directory'} <= set(client.must('list')['tools']),
+            'tools are missing',
+        )
         written = client.call('write_file', path=str(inside / way), content='from ' + way)
         expect(not written['isError'], f'write inside: {written}')
         expect_equal((inside / way).read_text(encoding='utf-8'), 'from ' + way, 'what was written')
         refused = client.call('write_file', path=str(outside / way), content='x')
         expect(refused['isError'] and 'EACCES' in refused['text'], f'write outside: {refused}')
         expect(not (outside / way).exists(), 'the denied file is there')
-        expect_equal(client.call('read_text_file', path=str(inside / way))['text'], 'from ' + way, 'what was read')
+        expect_equal(
+            client.call('read_text_file', path=str(inside / way))['text'], 'from ' + way, 'what was read'
+        )
+
     everywhere(server, use)
 
 
@@ -97,28 +118,34 @@ def filesystem_moves_and_edits_inside(world):
 
     def use(client, way):
         client.call('write_file', path=str(inside / 'a'), content='one')
-        for tool, arguments in (('create_directory', {'path': str(inside / way)}),
-                                ('edit_file', {'path': str(inside / 'a'), 'edits': [{'oldText': 'one', 'newText': 'two'}]}),
-                                ('move_file', {'source': str(inside / 'a'), 'destination': str(inside / way / 'b')})):
+        for tool, arguments in (
+            ('create_directory', {'path': str(inside / way)}),
+            ('edit_file', {'path': str(inside / 'a'), 'edits': [{'oldText': 'one', 'newText': 'two'}]}),
+            ('move_file', {'source': str(inside / 'a'), 'destination': str(inside / way / 'b')}),
+        ):
             result = client.call(tool, **arguments)
             expect(not result['isError'], f'{tool}: {result}')
         expect_equal((inside / way / 'b').read_text(encoding='utf-8'), 'two', 'content')
         refused = client.call('move_file', source=str(inside / way / 'b'), destination=str(outside / 'b'))
         expect(refused['isError'], f'moved out of the sandbox: {refused}')
+
     everywhere(server, use)
 
 
 @case(timeout=120)
 def a_file_of_sixteen_mib_goes_both_ways(world):
-    """server-filesystem takes at most 10 MiB in one message, so the way in is two writes' worth of 8 MiB each."""
+    """On the way in server-filesystem itself takes no message over 10 MiB."""
     server, inside, _ = filesystem_server(world)
     (inside / 'big').write_text('b' * (16 * MIB), encoding='ascii')
 
     def use(client, _way):
-        expect_equal(client.call('read_text_file', path=str(inside / 'big'))['length'], 16 * MIB, 'length read')
+        expect_equal(
+            client.call('read_text_file', path=str(inside / 'big'))['length'], 16 * MIB, 'length read'
+        )
         result = client.call('write_file', path=str(inside / 'in'), content={'$repeat': ['i', 8 * MIB]})
         expect(not result['isError'], f'write: {result}')
         expect_equal((inside / 'in').stat().st_size, 8 * MIB, 'length written')
+
     everywhere(server, use)
 
 
@@ -129,13 +156,19 @@ def sixteen_mib_in_one_message_both_ways(world):
     def use(client, way):
         result = client.call('echo', text={'$repeat': ['m', 16 * MIB]})
         expect_equal((result['isError'], result['length']), (False, 16 * MIB), f'echo over {way}')
+
     everywhere(server, use)
 
 
 @case(timeout=60)
 def memory_keeps_its_graph_in_its_state(world):
-    server = node_server(world, 'server-memory', env={'MEMORY_FILE_PATH': '${HOME}/graph.jsonl'} if world.kind == 'system' else {},
-                         working_dir='/', isolation={'home': 'private'})
+    server = node_server(
+        world,
+        'server-memory',
+        env={'MEMORY_FILE_PATH': '${HOME}/graph.jsonl'} if world.kind == 'system' else {},
+        working_dir='/',
+        isolation={'home': 'private'},
+    )
     entity = {'name': 'systemd', 'entityType': 'manager', 'observations': ['starts things']}
 
     def use(client, way):
@@ -144,6 +177,7 @@ def memory_keeps_its_graph_in_its_state(world):
             expect(not result['isError'], f'create_entities: {result}')
         graph = client.call('read_graph')
         expect('starts things' in graph['text'], f'the graph over {way}: {graph}')
+
     everywhere(server, use)
 
 
@@ -157,6 +191,7 @@ def everything_answers_its_tools(world):
         expect('42' in client.call('get-sum', a=40, b=2)['text'], 'get-sum')
         text = client.call('echo', message={'$repeat': ['e', 8 * MIB]})
         expect(text['length'] >= 8 * MIB, f'echo of 8 MiB gave {text["length"]} characters')
+
     everywhere(server, use)
 
 
@@ -168,7 +203,10 @@ def twenty_clients_at_once(world):
         expect_equal(client.must('connect', count=20)['clients'], 20, 'clients')
         expect_equal(len(server.scopes()), 20, 'scopes')
         for number in range(20):
-            expect(f'hello {number}' in client.call('echo', client=number, message=f'hello {number}')['text'], f'echo of client {number}')
+            expect(
+                f'hello {number}' in client.call('echo', client=number, message=f'hello {number}')['text'],
+                f'echo of client {number}',
+            )
         client.close()
         nothing_left(server, 20)
 
@@ -179,10 +217,14 @@ def end_case(name):
         for way in WAYS:
             client = SdkClient(server, way)
             client.must('connect')
-            expect(server.processes() and server.scopes(), 'no process or no scope was found while the session ran')
+            expect(
+                server.processes() and server.scopes(),
+                'no process or no scope was found while the session ran',
+            )
             checks.ENDS[name](server, client)
             nothing_left(server)
             client.kill()
+
     run.__name__ = f'{name} leaves nothing'
     run.__module__ = __name__
     case(timeout=60)(run)
