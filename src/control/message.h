@@ -48,18 +48,22 @@ typedef struct ControlStatus {
 } ControlStatus;
 void control_status_done(ControlStatus *s);
 
-/* Encoding: a malloc'd text. -E2BIG where it would not fit (stderr_tail is cut before that). */
+const char *control_state_to_string(ControlState state);
+ControlState control_state_from_string(const char *s);
+
+/* Encoding: a malloc'd text. -E2BIG where it would not fit (stderr_tail is cut before that); -EILSEQ: a variable's
+ * value is not UTF-8; text of a status that is not is escaped. */
 int control_hello_encode(const ControlHello *h, char **ret, size_t *ret_size);
 int control_status_encode(const ControlStatus *s, char **ret, size_t *ret_size);
 
 /* Decoding what an untrusted peer sent: -EBADMSG: not such a message; -EPROTONOSUPPORT: another version, *ret_version
- * says which. Unknown keys are ignored. */
+ * (may be NULL) says which. Unknown keys are ignored. *ret is overwritten, not freed. */
 int control_hello_decode(const char *text, size_t size, ControlHello *ret, int64_t *ret_version);
 int control_status_decode(const char *text, size_t size, ControlStatus *ret, int64_t *ret_version);
 
-/* Sending and receiving on the socket. Receiving: every descriptor that came is closed unless it is handed out;
- * -EBADMSG: not exactly CONTROL_N_FDS of them, or the packet or its descriptors were truncated; -EAGAIN; 0 bytes: *ret_size
- * is 0, the peer is gone. */
+/* Sending and receiving on the socket, never waiting: -EAGAIN. Receiving: every descriptor that came is closed unless it
+ * is handed out; -EBADMSG: a hello without exactly CONTROL_N_FDS of them, or the packet or its descriptors were truncated.
+ * *ret_size is 0: the peer is gone, and no descriptor is handed out. */
 int control_send(int fd, const char *text, size_t size, const int fds[CONTROL_N_FDS]); /* fds NULL: none */
 int control_receive_hello(int fd, char **ret, size_t *ret_size, int ret_fds[CONTROL_N_FDS]);
 int control_receive(int fd, char **ret, size_t *ret_size);

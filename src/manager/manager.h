@@ -15,6 +15,12 @@ typedef struct Manager Manager;
 
 /* Connects to the scope's manager. -ENOMEDIUM, -ENOENT: no bus (manager_error_hint() says what to do). */
 int manager_new(RuntimeScope scope, sd_event *event, Manager **ret);
+/* The same with another way to open the connection, for tests. userdata NULL: the Manager. */
+typedef int (*manager_open_t)(void *userdata, sd_bus **ret);
+int manager_new_full(
+                RuntimeScope scope, sd_event *event, manager_open_t open, void *userdata, Manager **ret);
+
+/* Ends the connection. Calls that still wait end without their callback. */
 Manager *manager_unref(Manager *m);
 DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_unref);
 
@@ -28,7 +34,7 @@ typedef struct ScopeSpec {
         int pidfd; /* -EBADF: by PIDs */
         uint64_t memory_max, swap_max, tasks_max, cpu_quota_usec_per_sec, runtime_max_usec,
                         timeout_stop_usec;
-        bool oom_kill;      /* OOMPolicy=kill instead of stop */
+        bool oom_kill;      /* OOMPolicy=kill instead of stop, where the manager knows it for scopes */
         bool loopback_only; /* IPAddressDeny=any, IPAddressAllow=localhost */
 } ScopeSpec;
 
@@ -37,7 +43,10 @@ typedef struct ScopeSpec {
  * result's text, may be NULL. */
 typedef void (*manager_done_t)(void *userdata, int result, const char *detail);
 
-typedef struct ManagerCall ManagerCall; /* freeing it cancels the callback, not the operation */
+/* Freeing it, which the callback may do as well, cancels the callback, not the operation. Whoever passes ret NULL leaves
+ * it to free itself at its end. Calls reach the manager in the order in which they were made, and no callback comes
+ * before the call that asked for it has returned. */
+typedef struct ManagerCall ManagerCall;
 ManagerCall *manager_call_free(ManagerCall *c);
 DEFINE_TRIVIAL_CLEANUP_FUNC(ManagerCall *, manager_call_free);
 

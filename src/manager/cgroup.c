@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Where processes are in the cgroup hierarchies, and what holds there: v2, and v1 or hybrid up to systemd 257. */
+
+#include <fcntl.h>
+
+#include "basic/fd-util.h"
+#include "basic/string-util.h"
+#include "manager/cgroup.h"
+#include "manager/manager.h"
+
+#define CGROUP_ROOT     "/sys/fs/cgroup"
+#define CGROUP_TEXT_MAX (64U * 1024U)
+
+/* A line of /proc/PID/cgroup is ID:CONTROLLERS:PATH; v2's has no controllers. */
+static bool line_is_of(const char *line, const char *controller, const char **ret_path) {
+        const char *list = strchr(line, ':'), *end;
+        size_t n = strlen(controller);
+
+        if (!list)
+                return false;
+        list++;
+        end = strchr(list, ':');
+        if (!end)
+                return false;
+        *ret_path = end + 1;
+        if (n == 0)
+                return end == list;
+        for (const char *p = list; p < end;) {
+                const char *comma = memchr(p, ',', (size_t) (end - p));
+                size_t length = (size_t) ((comma ? comma : end) - p);
+
+                if (length == n && strncmp(p, controller, n) == 0)
+                        return true;
+                p += length + 1;
+        }
+        return false;
+}
+
+int cgroup_find(const char *text, const char *controller, char **ret) {
+        _cleanup_strv_free_ char **lines = NULL;
+        int r;
+
+        r = strv_split(text, "\n", &lines);
+        if (r < 0)
+                return r;
+        STRV_FOREACH (line, lines) {
+                const char *path;
+
+                if (!line_is_of(*line, controller, &path))
+                        continue;
+                /* What the kernel says of a group that was removed under its last zombie; it is none of a unit. */
+                if (path[0] != '/' || endswith(path, " (deleted)"))
+                        return -ENODATA;
+                return free_and_strdup(ret, path);
+        }
+        return -ENOENT;
+}
+
+static int read_proc_cgroup(pid_t pid, char **ret) {
+        char path[sizeof("/proc//cgroup") + 12];
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+        return file_read_at(AT_FDCWD, path, CGROUP_TEXT_MAX, ret, NULL);
+}
+
+int cgroup_parse(const char *text, char **ret) {
+        int r = cgroup_find(text, "name=systemd", ret);
+
+        return r == -ENOENT ? cgroup_find(text, "", ret) : r;
+}
+
+int cgroup_of_pid(pid_t pid, char **ret) {
+        _cleanup_free_ char *text = NULL;
+        int r = read_proc_cgroup(pid, &text);
+
+        return r < 0 ? r : cgroup_parse(text, ret);
+}
+
+bool cgroup_is_ours(const char *cgroup, char **ret_scope) {
+        _cleanup_strv_free_ char **parts = NULL;
+
+        /* Out of memory is no way in: the answer that refuses. */
+        if (strv_split(cgroup, "/", &parts) < 0)
+                return true;
+        STRV_FOREACH (part, parts)
+                if (scope_name_is_of(*part, NULL)) {
+                        if (ret_scope && free_and_strdup(ret_scope, *part) < 0)
+                                *ret_scope = NULL;
+                        return true;
+                }
+        return false;
+}
+
+/* Attributes */
+
+typedef struct Place {
+        const char *controller; /* as /proc/PID/cgroup spells it; "": v2 */
+        const char *mount;      /* below CGROUP_ROOT */
+} Place;
+
+static int open_attribute(const char *text, const Place *place, const char *attribute) {
+        _cleanup_free_ char *cgroup = NULL, *path = NULL;
+        int r;
+
+        r = cgroup_find(text, place->controller, &cgroup);
+        if (r < 0)
+                return r;
+        path = strformat(
+                        "%s%s%s/%s", CGROUP_ROOT, place->mount, streq(cgroup, "/") ? "" : cgroup, attribute);
+        if (!path)
+                return -ENOMEM;
+        return RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1) {
+        static const struct {
+                const char *v2, *v1;
+                Place place_v1;
+        } table[_CGROUP_ATTRIBUTE_MAX] = {
+                [CGROUP_MEMORY_MAX] = { "memory.max", "memory.limit_in_bytes", { "memory", "/memory" } },
+                [CGROUP_MEMORY_EVENTS] = { "memory.events", "memory.oom_control", { "memory", "/memory" } },
+                [CGROUP_PIDS_MAX] = { "pids.max", "pids.max", { "pids", "/pids" } },
+                [CGROUP_PIDS_EVENTS] = { "pids.events", "pids.events", { "pids", "/pids" } },
+                [CGROUP_CPU_MAX] = { "cpu.max", "cpu.cfs_quota_us", { "cpu", "/cpu,cpuacct" } },
+        };
+        static const Place places_v2[] = { { "", "" }, { "", "/unified" } };
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = read_proc_cgroup(pid, &text);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < ELEMENTSOF(places_v2); i++) {
+                r = open_attribute(text, places_v2 + i, table[attribute].v2);
+                if (r >= 0) {
+                        *ret_v1 = false;
+                        return r;
+                }
+        }
+        r = open_attribute(text, &table[attribute].place_v1, table[attribute].v1);
+        if (r >= 0)
+                *ret_v1 = true;
+        return r;
+}
+
+int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *text = NULL;
+        bool v1;
+        int r;
+
+        fd = cgroup_open_attribute(pid, attribute, &v1);
+        if (fd < 0)
+                return fd;
+        r = fd_read_all(fd, CGROUP_TEXT_MAX, &text, NULL);
+        if (r < 0)
+                return r;
+        return attribute == CGROUP_CPU_MAX ? cgroup_parse_cpu(text, v1, ret) : cgroup_parse_limit(text, ret);
+}
+
+int cgroup_parse_limit(const char *text, uint64_t *ret) {
+        char *end;
+        unsigned long long value;
+
+        if (startswith(text, "max") || text[0] == '-') {
+                *ret = UINT64_MAX;
+                return 0;
+        }
+        errno = 0;
+        value = strtoull(text, &end, 10);
+        if (errno > 0 || end == text || (*end != 0 && *end != '\n'))
+                return -EBADMSG;
+        /* v1 says "no limit" as the largest multiple of a page. */
+        *ret = value >= (uint64_t) INT64_MAX - 65536 ? UINT64_MAX : value;
+        return 0;
+}
+
+int cgroup_parse_cpu(const char *text, bool v1, uint64_t *ret) {
+        long long quota, period = 100000;
+        int n;
+
+        if (startswith(text, "max")) {
+                *ret = UINT64_MAX;
+                return 0;
+        }
+        n = sscanf(text, "%lld %lld", &quota, &period);
+        if (n < (v1 ? 1 : 2) || period <= 0)
+                return -EBADMSG;
+        *ret = quota < 0 ? UINT64_MAX : (uint64_t) (quota * 1000 / period);
+        return 0;
+}
+
+uint64_t cgroup_parse_event(const char *text, const char *key) {
+        size_t n = strlen(key);
+
+        for (const char *p = text; *p; p++) {
+                if (strncmp(p, key, n) == 0 && p[n] == ' ')
+                        return strtoull(p + n + 1, NULL, 10);
+                p += strcspn(p, "\n");
+                if (!*p)
+                        break;
+        }
+        return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What holds in a process's cgroup, read back because a controller that is missing is ignored silently
+ * (landlock-systemd facts 3.7). Parsers take the text of the kernel's files, for tests. cgroup_of_pid() and
+ * cgroup_is_ours() are in manager/manager.h. */
+
+#include <sys/types.h>
+
+#include "basic/macro.h"
+
+typedef enum CgroupAttribute {
+        CGROUP_MEMORY_MAX,
+        CGROUP_MEMORY_EVENTS, /* v1: memory.oom_control, whose oom_kill line is the same */
+        CGROUP_PIDS_MAX,
+        CGROUP_PIDS_EVENTS,
+        CGROUP_CPU_MAX,
+        _CGROUP_ATTRIBUTE_MAX,
+} CgroupAttribute;
+
+/* A descriptor of the attribute's file in the process's group. -ENOENT: no such controller there. */
+int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1);
+
+/* The limit in force: bytes, tasks, or per mille of one CPU; UINT64_MAX: none. */
+int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret);
+
+/* The path in one hierarchy of /proc/PID/cgroup's text: a controller, "name=systemd", or "" for v2. -ENOENT: no such
+ * hierarchy; -ENODATA: the group is gone. cgroup_parse(): in the hierarchy in which systemd keeps units. */
+int cgroup_find(const char *text, const char *controller, char **ret);
+int cgroup_parse(const char *text, char **ret);
+
+int cgroup_parse_limit(const char *text, uint64_t *ret);
+int cgroup_parse_cpu(const char *text, bool v1, uint64_t *ret);
+uint64_t cgroup_parse_event(const char *text, const char *key); /* 0 where it is not there */

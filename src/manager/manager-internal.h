@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Shared by the files of this room. The connection (manager.c) comes and goes; a call (call.c) is one operation that
+ * survives that: each knows how to ask, and how to find out what became of what it asked. */
+
+#include "basic/macro.h"
+#include "manager/manager.h"
+
+#define SYSTEMD_NAME      "org.freedesktop.systemd1"
+#define SYSTEMD_PATH      "/org/freedesktop/systemd1"
+#define SYSTEMD_MANAGER   "org.freedesktop.systemd1.Manager"
+#define SYSTEMD_UNIT      "org.freedesktop.systemd1.Unit"
+#define SYSTEMD_SCOPE     "org.freedesktop.systemd1.Scope"
+#define RECENT_JOBS       32U
+#define CHECK_PERIOD_USEC (500U * 1000U)
+
+/* A job that ended before the reply which names it was looked at. */
+typedef struct EndedJob {
+        char *path, *result, *sender;
+} EndedJob;
+
+struct Manager {
+        RuntimeScope scope;
+        sd_event *event;
+        manager_open_t open;
+        void *open_userdata;
+
+        sd_bus *bus; /* NULL: not connected */
+        sd_event_source *reopen;
+        uint64_t reopen_delay_usec;
+
+        EndedJob recent[RECENT_JOBS]; /* a ring */
+        size_t next_recent;
+
+        ManagerCall *calls; /* those that have not ended */
+
+        /* What this manager turned out not to know, so that it is asked in vain only once. */
+        bool lacks_pidfds, lacks_oom_policy;
+};
+
+typedef enum CallKind { CALL_START, CALL_STOP, CALL_RESULT, CALL_LIST } CallKind;
+
+typedef enum CallPhase {
+        CALL_OFFLINE,  /* waits for a connection */
+        CALL_ASKED,    /* method call sent */
+        CALL_JOB,      /* waits for JobRemoved of c->job */
+        CALL_CHECKING, /* asked for the unit's state */
+        CALL_PAUSING,  /* waits before it asks for the state again */
+        CALL_ENDED,
+} CallPhase;
+
+struct ManagerCall {
+        Manager *manager;
+        ManagerCall *next;
+        CallKind kind;
+        CallPhase phase;
+        bool floating;  /* frees itself at its end */
+        bool uncertain; /* it was asked once, and the answer was lost */
+
+        char *unit; /* CALL_LIST: the instance */
+        char *job, *peer;
+        sd_bus_slot *slot;
+        sd_event_source *deadline, *check;
+
+        ScopeSpec spec; /* strings and pidfd are owned */
+
+        manager_done_t done;
+        manager_string_t got_string;
+        manager_list_t got_list;
+        void *userdata;
+};
+
+void call_go(ManagerCall *c); /* (re)starts it on the connection that there is now */
+void call_connection_lost(ManagerCall *c);
+void call_job_ended(ManagerCall *c, const char *result);
+void manager_connection_failed(Manager *m); /* something showed that the connection is dead */
+const char *manager_take_ended_job(Manager *m, const char *job, const char *sender);
