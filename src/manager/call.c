@@ -41,6 +41,8 @@ static void call_finish(
         ManagerCall *self = c;
 
         c->phase = CALL_ENDED;
+        if (result >= 0 && c->manager)
+                c->manager->reopen_delay_usec = REOPEN_MIN_USEC;
         call_unlink(c);
         c->slot = sd_bus_slot_unref(c->slot);
         c->deadline = sd_event_source_disable_unref(c->deadline);
@@ -416,10 +418,6 @@ void call_go(ManagerCall *c) {
                 [CALL_LIST] = ask_list,
         };
 
-        if (!c->manager->bus) {
-                c->phase = CALL_OFFLINE;
-                return;
-        }
         if (c->uncertain && c->kind == CALL_START) {
                 /* Job names do not survive the connection's end for sure; the unit's state does. */
                 free(TAKE_PTR(c->job));
@@ -430,15 +428,7 @@ void call_go(ManagerCall *c) {
         ask[c->kind](c);
 }
 
-/* Making calls. The callback is never called before these return. */
-
-static int on_first_go(sd_event_source *source, void *userdata) {
-        ManagerCall *c = userdata;
-
-        c->check = sd_event_source_disable_unref(c->check);
-        call_go(c);
-        return 0;
-}
+/* Making calls */
 
 static int call_new(
                 Manager *m,
@@ -461,15 +451,14 @@ static int call_new(
                 r = sd_event_add_time_relative(
                                 m->event, &c->deadline, CLOCK_MONOTONIC, timeout_usec, 0, on_deadline, c);
         if (r >= 0)
-                r = sd_event_add_defer(m->event, &c->check, on_first_go, c);
+                r = manager_kick(m);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(c);
         return 0;
 }
 
-/* Hands it over to the caller and to the manager's list. Defer sources run in the order they were added, so calls keep
- * their order on the bus. */
+/* Hands it over to the caller and to the end of the manager's list: calls keep their order on the bus. */
 static void call_enlist(Manager *m, ManagerCall *c, ManagerCall **ret) {
         ManagerCall **tail = &m->calls;
 

@@ -13,6 +13,7 @@
 #define SYSTEMD_UNIT      "org.freedesktop.systemd1.Unit"
 #define SYSTEMD_SCOPE     "org.freedesktop.systemd1.Scope"
 #define RECENT_JOBS       32U
+#define REOPEN_MIN_USEC   (50U * 1000U)
 #define CHECK_PERIOD_USEC (500U * 1000U)
 
 /* A job that ended before the reply which names it was looked at. */
@@ -26,8 +27,9 @@ struct Manager {
         manager_open_t open;
         void *open_userdata;
 
-        sd_bus *bus; /* NULL: not connected */
-        sd_event_source *reopen;
+        sd_bus *bus;
+        bool online; /* bus is of use: nothing has shown yet that it is dead */
+        sd_event_source *kick, *reopen;
         uint64_t reopen_delay_usec;
 
         EndedJob recent[RECENT_JOBS]; /* a ring */
@@ -42,7 +44,7 @@ struct Manager {
 typedef enum CallKind { CALL_START, CALL_STOP, CALL_RESULT, CALL_LIST } CallKind;
 
 typedef enum CallPhase {
-        CALL_OFFLINE,  /* waits for a connection */
+        CALL_OFFLINE,  /* not asked yet, or waits for a connection */
         CALL_ASKED,    /* method call sent */
         CALL_JOB,      /* waits for JobRemoved of c->job */
         CALL_CHECKING, /* asked for the unit's state */
@@ -74,5 +76,6 @@ struct ManagerCall {
 void call_go(ManagerCall *c); /* (re)starts it on the connection that there is now */
 void call_connection_lost(ManagerCall *c);
 void call_job_ended(ManagerCall *c, const char *result);
+int manager_kick(Manager *m);               /* has calls that are offline go soon, in their order */
 void manager_connection_failed(Manager *m); /* something showed that the connection is dead */
 const char *manager_take_ended_job(Manager *m, const char *job, const char *sender);

@@ -5,7 +5,6 @@
 #include "basic/string-util.h"
 #include "manager/manager-internal.h"
 
-#define REOPEN_MIN_USEC (50U * 1000U)
 #define REOPEN_MAX_USEC (2U * 1000U * 1000U)
 
 static int open_real(void *userdata, sd_bus **ret) {
@@ -99,7 +98,34 @@ static int manager_open(Manager *m) {
         if (r < 0)
                 return r;
         m->bus = TAKE_PTR(bus);
+        m->online = true;
         return 0;
+}
+
+static ManagerCall *first_offline(Manager *m) {
+        for (ManagerCall *c = m->calls; c; c = c->next)
+                if (c->phase == CALL_OFFLINE)
+                        return c;
+        return NULL;
+}
+
+static void manager_go(Manager *m) {
+        ManagerCall *c;
+
+        /* From the start each time: a callback may free other calls. */
+        while (m->online && (c = first_offline(m)))
+                call_go(c);
+}
+
+static int on_kick(sd_event_source *source, void *userdata) {
+        manager_go(userdata);
+        return 0;
+}
+
+int manager_kick(Manager *m) {
+        if (!m->kick)
+                return sd_event_add_defer(m->event, &m->kick, on_kick, m);
+        return sd_event_source_set_enabled(m->kick, SD_EVENT_ONESHOT);
 }
 
 static int on_reopen(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -111,17 +137,14 @@ static int on_reopen(sd_event_source *source, uint64_t usec, void *userdata) {
                 manager_connection_failed(m);
                 return 0;
         }
-        for (ManagerCall *c = m->calls, *next; c; c = next) {
-                next = c->next;
-                if (c->phase == CALL_OFFLINE)
-                        call_go(c);
-        }
+        manager_go(m);
         return 0;
 }
 
 void manager_connection_failed(Manager *m) {
         int enabled = SD_EVENT_OFF;
 
+        m->online = false;
         for (ManagerCall *c = m->calls; c; c = c->next)
                 call_connection_lost(c);
         if (m->reopen)
@@ -173,6 +196,7 @@ Manager *manager_unref(Manager *m) {
                 if (floating)
                         manager_call_free(c);
         }
+        sd_event_source_disable_unref(m->kick);
         sd_event_source_disable_unref(m->reopen);
         for (size_t i = 0; i < RECENT_JOBS; i++)
                 ended_job_done(m->recent + i);
