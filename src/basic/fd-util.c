@@ -92,6 +92,8 @@ int mkdir_parents(const char *path, mode_t mode) {
         _cleanup_free_ char *copy = NULL;
         struct stat st;
 
+        if (isempty(path))
+                return -ENOENT;
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;
@@ -134,7 +136,7 @@ int fd_set_cloexec(int fd, bool cloexec) {
 }
 
 int fd_get_path(int fd, char **ret) {
-        char link[sizeof("/proc/self/fd/") + 12], path[PATH_MAX];
+        char link[sizeof("/proc/self/fd/") + 12], path[PATH_MAX], *copy;
         ssize_t n;
 
         (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -144,5 +146,9 @@ int fd_get_path(int fd, char **ret) {
         if ((size_t) n >= sizeof(path))
                 return -ENAMETOOLONG;
         path[n] = 0;
-        return free_and_strdup(ret, path);
+        copy = strdup(path);
+        if (!copy)
+                return -ENOMEM;
+        *ret = copy;
+        return 0;
 }

@@ -188,11 +188,50 @@ static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
                                : 0;
 }
 
+/* The code unit of the escape \\uXXXX at s, or 0 where there is none. */
+static unsigned escaped_unit(const char *s, size_t n) {
+        unsigned unit = 0;
+
+        if (n < 6 || s[0] != '\\' || s[1] != 'u')
+                return 0;
+        for (size_t i = 2; i < 6; i++) {
+                unsigned char c = (unsigned char) s[i];
+
+                if (c >= '0' && c <= '9')
+                        unit = unit << 4 | (unsigned) (c - '0');
+                else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+                        unit = unit << 4 | (unsigned) ((c | 0x20) - 'a' + 10);
+                else
+                        return 0;
+        }
+        return unit;
+}
+
+/* Half a surrogate pair has no UTF-8 form; json-c would put U+FFFD in its place without a word. */
+static bool has_lone_surrogate(const char *s, size_t n) {
+        for (size_t i = 0; i < n;) {
+                unsigned unit = escaped_unit(s + i, n - i);
+
+                if (unit >= 0xdc00 && unit <= 0xdfff)
+                        return true;
+                if (unit >= 0xd800 && unit <= 0xdbff) {
+                        unit = escaped_unit(s + i + 6, n - i - 6);
+                        if (unit < 0xdc00 || unit > 0xdfff)
+                                return true;
+                        i += 12;
+                } else
+                        i += s[i] == '\\' ? 2 : 1;
+        }
+        return false;
+}
+
 static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t *ret_length) {
         struct json_object *o;
         char *copy;
         int length;
 
+        if (has_lone_surrogate(s, n))
+                return FAIL(r, "this string has half of a surrogate pair, which is no character");
         json_tokener_reset(r->tokener);
         o = json_tokener_parse_ex(r->tokener, s, (int) n);
         if (!o || !json_object_is_type(o, json_type_string)) {
@@ -276,22 +315,21 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
         for (size_t i = 1; i < object->n_items; i++) {
                 if (!streq(sorted[i - 1]->key, sorted[i]->key))
                         continue;
-                if (!first_bad || sorted[i]->index < first_bad->index)
-                        first_bad = sorted[i];
                 if (r->flags & JSON_RELAXED) {
                         object->items[sorted[i - 1]->index] = NULL;
                         json_free(sorted[i - 1]);
-                }
+                } else if (!first_bad || sorted[i]->index < first_bad->index)
+                        first_bad = sorted[i];
         }
-        if (!first_bad)
-                return 0;
-        if (!(r->flags & JSON_RELAXED))
+        if (first_bad)
                 return fail_at(r,
                                -EINVAL,
                                first_bad->key_line,
                                first_bad->key_column,
                                "the key \"%.64s\" is there twice; keep one",
                                first_bad->key);
+        if (!(r->flags & JSON_RELAXED))
+                return 0;
         for (size_t i = 0; i < object->n_items; i++)
                 if (object->items[i]) {
                         object->items[i]->index = kept;
@@ -461,9 +499,18 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         return 0;
 }
 
+JsonValue *json_ref(JsonValue *root) {
+        root->n_more_refs++;
+        return root;
+}
+
 JsonValue *json_free(JsonValue *v) {
         if (!v)
                 return NULL;
+        if (v->n_more_refs > 0) {
+                v->n_more_refs--;
+                return NULL;
+        }
         for (size_t i = 0; i < v->n_items; i++)
                 json_free(v->items[i]);
         free(v->items);

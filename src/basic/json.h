@@ -7,7 +7,7 @@
  * keys and has no notion of "strict except for comments". The result is a tree that is read-only and owned by its
  * root. Lines and columns count from 1; a column counts characters (code points), not bytes.
  *
- * Strict: RFC 8259, UTF-8 without a byte order mark, no duplicate keys. JSON_RELAXED additionally takes // and
+ * Strict: RFC 8259, UTF-8 without a byte order mark, no duplicate keys, no lone surrogates. JSON_RELAXED additionally takes // and
  * comments in C style, trailing commas and a byte order mark (what VS Code, Zed and hand-edited client files hold);
  * of a duplicate key the last one wins, as in those clients.
  *
@@ -49,6 +49,7 @@ struct JsonValue {
         size_t string_length;
         JsonValue **items; /* array elements or object members, in the text's order */
         size_t n_items;
+        unsigned n_more_refs; /* of a root: owners besides the first (json_ref) */
 };
 
 /* Why a text was not accepted. */
@@ -61,7 +62,9 @@ typedef struct JsonError {
  * large or too deep, likewise; -ENOMEM. On failure *ret is untouched. */
 int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error);
 
-JsonValue *json_free(JsonValue *root); /* root may be NULL; always NULL */
+/* Frees the tree, or gives up one ownership of it where json_ref() made more. root may be NULL; always NULL. */
+JsonValue *json_free(JsonValue *root);
+JsonValue *json_ref(JsonValue *root); /* one more owner of the tree; returns root */
 DEFINE_TRIVIAL_CLEANUP_FUNC(JsonValue *, json_free);
 #define _cleanup_json_ _cleanup_(json_freep)
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
-
 #include "basic/string-util.h"
 
 const char *strerrordesc_np_or_unknown(int error) {
@@ -156,7 +154,7 @@ size_t string_distance(const char *a, const char *b) {
 
 const char *string_nearest(const char *s, const char *const *table) {
         const char *best = NULL;
-        size_t best_distance = 3;
+        size_t best_distance = strlen(s) > 4 ? 3 : 2;
 
         for (; *table; table++) {
                 size_t d = string_distance(s, *table);
@@ -313,11 +311,17 @@ int env_set(char ***env, const char *name, const char *value) {
         return 0;
 }
 
+/* Not isalpha(): a locale must not widen what a name may hold. */
+static bool is_name_char(char c, bool first) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+               (!first && c >= '0' && c <= '9');
+}
+
 bool env_name_is_valid(const char *name) {
-        if (!isalpha((unsigned char) *name) && *name != '_')
+        if (!is_name_char(*name, true))
                 return false;
         for (; *name; name++)
-                if (!isalnum((unsigned char) *name) && *name != '_')
+                if (!is_name_char(*name, false))
                         return false;
         return true;
 }

@@ -43,7 +43,8 @@ bool string_is_utf8(const char *s, size_t n);
 /* The number of edits (insert, delete, replace, swap of neighbours) between a and b, by bytes. */
 size_t string_distance(const char *a, const char *b);
 
-/* The entry of the NULL-terminated table nearest to s by at most two edits, or NULL. */
+/* The entry of the NULL-terminated table nearest to s by at most two edits (one where s has four bytes or fewer: there
+ * two would make everything a near miss), or NULL. */
 const char *string_nearest(const char *s, const char *const *table);
 
 /* Lists. A NULL list is an empty one. */

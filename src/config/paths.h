@@ -29,9 +29,10 @@ void config_paths_done(ConfigPaths *paths);
 
 /* Server name ↔ systemd instance name. Names of [A-Za-z0-9_][A-Za-z0-9_.:-]* are used as they are, any other byte
  * becomes \xNN (design 4.1; '-' is legal in an instance and stays, so units use %i, never %I).
- * -EINVAL: no name (empty, contains NUL or '/', is "." or ".."), or not something server_name_escape() makes;
- * -ENAMETOOLONG: the escaped name is longer than SERVER_INSTANCE_MAX, which keeps every unit name below systemd's
- * UNIT_NAME_MAX of 255 and every socket path below sizeof(sun_path). */
+ * The name of a file in servers.d is the name itself or its escaped form, so that "a/b" can have a file, too.
+ * -EINVAL: no name (empty, not UTF-8), or not something server_name_escape() makes; -ENAMETOOLONG: the escaped name is
+ * longer than SERVER_INSTANCE_MAX, which keeps every unit name below systemd's UNIT_NAME_MAX of 255 and every socket
+ * path below sizeof(sun_path). A name may contain '/': only the instance may become part of a path. */
 #define SERVER_INSTANCE_MAX 64U
 int server_name_escape(const char *name, char **ret);
 int server_name_unescape(const char *instance, char **ret);

@@ -46,8 +46,35 @@ void problem_add(
                 const char *message,
                 ...) _printf_(7, 8);
 
+/* The same at a member's key instead of its value: for keys that are themselves the mistake. */
+void problem_add_key(
+                ProblemList *list,
+                ProblemLevel level,
+                const char *code,
+                const char *file,
+                const JsonValue *member,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(7, 8);
+
+/* The same at a place that was noted down before (config/definition.h's Text). line 0: no place; pointer may be NULL. */
+void problem_add_at(
+                ProblemList *list,
+                ProblemLevel level,
+                const char *code,
+                const char *file,
+                unsigned line,
+                unsigned column,
+                const char *pointer,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(9, 10);
+
 /* Moves everything in from to the end of to. */
 void problem_list_take(ProblemList *to, ProblemList *from);
+
+/* Adds copies of everything in from. -ENOMEM: to->failed is set. */
+int problem_list_copy(ProblemList *to, const ProblemList *from);
 
 bool problem_list_has_errors(const ProblemList *list);   /* also true where failed is set */
 const char *problem_level_to_string(ProblemLevel level); /* "error", "warning", "note" */
