@@ -175,6 +175,10 @@ static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
                 return -ENOMEM;
         if (integer) {
                 errno = 0;
+                v->natural = copy[0] == '-' ? 0 : strtoull(copy, NULL, 10);
+                if (errno != 0)
+                        v->natural = 0;
+                errno = 0;
                 v->integer = strtoll(copy, NULL, 10);
                 if (errno == 0) {
                         v->type = JSON_INTEGER;

@@ -44,6 +44,7 @@ struct JsonValue {
         size_t index;                  /* place in the parent */
         bool boolean;
         int64_t integer;
+        uint64_t natural; /* the value of a number written as an integer from 0 to UINT64_MAX, else 0 */
         double real;
         char *string;
         size_t string_length;
