@@ -57,7 +57,7 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(ManifestGrants *, manifest_grants_free);
 #define _cleanup_manifest_ _cleanup_(manifest_grants_freep)
 
 /* May this program (path or bare name) be launched? Not where blocked_commands has its basename, unless
- * allowed_commands has it too. allowed_commands alone blocks nothing, and children are never checked: so it is in nono. */
+ * allowed_commands has it too. allowed_commands alone blocks nothing, and children are never checked: as in nono. */
 bool manifest_allows_command(const ManifestGrants *m, const char *command);
 
 /* What a manifest's paths mean. */

@@ -72,7 +72,7 @@ static void check_supervised(const JsonValue *v, Reporter *r) {
                        exec_values[strategy]);
 }
 
-/* Schemes of sources that are no names for a variable; bw:// is documented as one of them, but nono does not check it. */
+/* Schemes from which no variable's name follows; bw:// is documented as one of them, but nono does not check it. */
 static const char *const schemes_without_name[] = {
         "op://",
         "apple-password://",
@@ -285,18 +285,16 @@ static const OptionRule option_rules[] = {
           ARRAY_FILLED,
           NULL,
           DEPRECATED,
-          .message = "\"allowed_commands\" is deprecated: it only lifts \"blocked_commands\" for the "
-                     "launched "
-                     "program, and what that starts is never checked.",
+          .message = "\"allowed_commands\" is deprecated: it lifts \"blocked_commands\" for the "
+                     "program that is launched, and nothing else.",
           .remedy = "Leave it out; what may be executed follows from the grants." },
         { "process",
           "blocked_commands",
           ARRAY_FILLED,
           NULL,
           DEPRECATED,
-          .message = "\"blocked_commands\" is deprecated: it is compared with the launched program's name "
-                     "alone, "
-                     "and what that starts is never checked.",
+          .message = "\"blocked_commands\" is deprecated: only the name of the program that is launched "
+                     "is looked up in it.",
           .remedy = "Leave it out; what may be executed follows from the grants." },
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The manifest's schema as data, and the one function that holds a JSON value against it. What an object may contain is
- * said here and nowhere else; what members mean together is rules.h. */
+/* The manifest's schema as data, and the one function that holds a JSON value against it. What an object may contain
+ * is said here and nowhere else; what members mean together is rules.h. */
 
 #include "basic/json.h"
 #include "manifest/reporter.h"
