@@ -36,6 +36,7 @@ DATA = (
     ('systemunitdir', 'mcp.slice'),
     ('userunitdir', 'mcp-server@.service'),
     ('userunitdir', 'mcp.slice'),
+    ('usergeneratordir', 'mcp-server-generator'),
     ('sysusersdir', 'mcp-systemd.conf'),
     ('tmpfilesdir', 'mcp-systemd.conf'),
 )
@@ -101,6 +102,15 @@ def units_and_settings_are_there():
         path = f'{DIRS[directory]}/{name}'
         if path not in installed():
             yield f'{path}: not there'
+
+
+@case
+def both_managers_run_one_generator():
+    link = TOP / f'{DIRS["usergeneratordir"]}/mcp-server-generator'.lstrip('/')
+    target = os.readlink(link)
+    real = TOP / target.lstrip('/') if target.startswith('/') else link.parent / target
+    if not is_program(real):
+        yield f'{link.name} → {target}: leads nowhere'
 
 
 @case
