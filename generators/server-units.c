@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "basic/path-util.h"
 #include "basic/string-util.h"
 
 #include "server-units.h"
 #include "unit-writer.h"
+#include "writable-paths.h"
 
 #define WANTS_DIR "sockets.target.wants"
 
@@ -86,26 +86,6 @@ static int write_socket(const UnitsContext *context, const ServerEntry *entry, c
         return unit_text_write(&t, context->dir_fd, name);
 }
 
-/* ProtectSystem=strict would make a granted path read-only. Text with references is known to the supervisor only. */
-static int add_writable(UnitText *t, const Definition *d, const Text *path, ProblemList *problems) {
-        int r;
-
-        if (!path->value || !path_is_absolute(path->value) || strstr(path->value, "${"))
-                return 0;
-        r = unit_text_quoted_path(t, "ReadWritePaths", "-", path->value);
-        if (r != -EINVAL)
-                return r;
-        problem_add(problems,
-                    PROBLEM_WARNING,
-                    "MCP-G-PATH",
-                    d->file,
-                    NULL,
-                    "Write it without \"..\" and control characters.",
-                    "The path at %s stays read-only, because a unit file cannot name it.",
-                    strempty(path->pointer));
-        return 0;
-}
-
 static int add_identity(UnitText *t, const ServerEntry *entry) {
         _cleanup_free_ char *name = NULL;
         const Definition *d = entry->definition;
@@ -151,10 +131,7 @@ static int add_service(
         unit_text_usec(t, "TimeoutStopSec", stop_timeout(d));
         if (context->scope != RUNTIME_SCOPE_SYSTEM)
                 return 0;
-        r = add_writable(t, d, &d->working_dir, problems);
-        for (size_t i = 0; r >= 0 && i < d->isolation.write.n_items; i++)
-                r = add_writable(t, d, &d->isolation.write.items[i], problems);
-        return r;
+        return add_writable_paths(t, d, context->root, problems);
 }
 
 static int write_drop_in(

@@ -268,6 +268,26 @@ def what_may_be_written_is_writable_in_the_system_manager():
         assert '/isolation/write/3' in stderr, stderr
 
 
+MANIFEST = {'version': '0.1.0', 'filesystem': {'grants': [
+    {'path': '/srv/in', 'access': 'read'}, {'path': '/srv/out', 'access': 'write'}, {'path': '$WORKDIR/rw', 'access': 'readwrite'},
+    {'path': '~/own', 'access': 'readwrite'}]}}
+
+
+@case
+def a_manifests_write_grants_are_writable():
+    with world() as w:
+        (w.servers / 'grants.manifest').write_text(json.dumps(MANIFEST))
+        (w.servers / 'wrong.manifest').write_text('{}')
+        for name, manifest in (('inline', MANIFEST), ('beside', 'grants.manifest'), ('wrong', 'wrong.manifest'),
+                               ('absolute', '/etc/mcp/servers.d/grants.manifest'), ('home', '/home/x/grants.manifest')):
+            w.define(name, {**SERVER, 'working_dir': '/srv/work', 'isolation': {'manifest': manifest}})
+        stderr = w.generate()
+        for name, more in (('inline', True), ('beside', True), ('absolute', True), ('wrong', False), ('home', False)):
+            wanted = ['"-/srv/work"', '"-/srv/out"', '"-/srv/work/rw"'] if more else '"-/srv/work"'
+            expect_equal(value(w.drop_in(name), 'ReadWritePaths'), wanted, name)
+        assert 'home.json' in stderr and 'early boot' in stderr, stderr
+
+
 @case
 def a_user_of_the_machine_replaces_the_dynamic_one():
     with world() as w:
