@@ -7,10 +7,26 @@
 
 DEFINE_TRIVIAL_CLEANUP_FUNC(json_tokener *, json_tokener_free);
 
+/* What a character stands for in memory, counted in small values: json-c makes arrays with 32 slots and objects with
+ * 16 entries, however few are used. */
+static size_t character_weight(char c) {
+        switch (c) {
+        case ',':
+                return 1;
+        case '[':
+                return 8;
+        case '{':
+                return 16;
+        default:
+                return 0;
+        }
+}
+
 /* json-c's strict mode still takes 'text', NaN, Infinity and raw control characters in strings, which no client's
- * parser does. */
-static bool only_json_characters(const char *text, size_t n) {
+ * parser does, and any number of values. 0, -EBADMSG or -E2BIG. */
+static int check_text(const char *text, size_t n) {
         bool in_string = false;
+        size_t weight = 0;
 
         for (size_t i = 0; i < n; i++) {
                 unsigned char c = (unsigned char) text[i];
@@ -20,23 +36,32 @@ static bool only_json_characters(const char *text, size_t n) {
                 else if (in_string && c == '\\')
                         i++;
                 else if (in_string ? c < 0x20 : c == 0 || !strchr("{}[]:, \t\r\n0123456789+-.Eaeflnrstu", c))
-                        return false;
+                        return -EBADMSG;
+                else if (!in_string) {
+                        weight += character_weight(text[i]);
+                        if (weight > JSONC_WEIGHT_MAX)
+                                return -E2BIG;
+                }
         }
-        return true;
+        return 0;
 }
 
 int jsonc_parse(const char *text, size_t n, json_object **ret) {
         _cleanup_(json_tokener_freep) json_tokener *tokener = NULL;
         json_object *value;
         enum json_tokener_error error;
+        int r;
 
         if (n > INT_MAX)
                 return -EMSGSIZE;
         if (!string_is_utf8(text, n))
                 return -EILSEQ;
         /* json-c takes a NUL for the end of the text and would not see what is behind it. */
-        if (n == 0 || memchr(text, 0, n) || !only_json_characters(text, n))
+        if (n == 0 || memchr(text, 0, n))
                 return -EBADMSG;
+        r = check_text(text, n);
+        if (r < 0)
+                return r;
         tokener = json_tokener_new_ex(JSONC_DEPTH_MAX);
         if (!tokener)
                 return -ENOMEM;

@@ -9,6 +9,8 @@
 #include "basic/macro.h"
 
 #define JSONC_DEPTH_MAX 128
+#define JSONC_WEIGHT_MAX \
+        (2U * 1024U * 1024U) /* values, an array counted as 8 and an object as 16: about 150 MiB */
 
 static inline void jsonc_putp(json_object **p) {
         if (*p)
@@ -17,7 +19,8 @@ static inline void jsonc_putp(json_object **p) {
 #define _cleanup_jsonc_ _cleanup_(jsonc_putp)
 
 /* Parses n bytes as one JSON value (white space around it is fine). The value JSON null is NULL. -EILSEQ: not UTF-8;
- * -EBADMSG: not JSON, or nested deeper than JSONC_DEPTH_MAX; -EMSGSIZE: too large for json-c; -ENOMEM. A lone
+ * -EBADMSG: not JSON, or nested deeper than JSONC_DEPTH_MAX; -E2BIG: more values
+ * than JSONC_WEIGHT_MAX allows; -EMSGSIZE: too large for json-c; -ENOMEM. A lone
  * surrogate escape becomes U+FFFD; of a duplicate key the last one wins. */
 int jsonc_parse(const char *text, size_t n, json_object **ret);
 

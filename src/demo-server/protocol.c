@@ -359,7 +359,9 @@ int server_answer(Server *s, const char *line, size_t n, json_object **ret) {
         if (r < 0)
                 return answer_error(
                                 MCP_ERROR_PARSE,
-                                r == -EILSEQ ? "The line is not UTF-8." : "The line is not JSON.",
+                                r == -EILSEQ  ? "The line is not UTF-8."
+                                : r == -E2BIG ? "The message has too many values."
+                                              : "The line is not JSON.",
                                 ret);
         if (json_object_is_type(message, json_type_array))
                 return answer_batch(s, message, ret);

@@ -40,7 +40,7 @@ static const struct {
         },
         [MCP_FAILURE_OVERSIZED] = {
                 "MCP-E-OVERSIZED",
-                "The server sent an oversized message: a line of more than 16 MiB.",
+                "The server sent an oversized message: more than 16 MiB, or more values than are read here.",
                 "Check that it ends every message with a newline, and let it split large results.",
         },
         [MCP_FAILURE_TIMEOUT] = {

@@ -121,6 +121,8 @@ static int reader_parse(
         k = jsonc_parse(line, n, &root);
         if (k == -ENOMEM)
                 return k;
+        if (k == -E2BIG)
+                return reader_fail(line, n, MCP_FAILURE_OVERSIZED, ret_failure, ret_line);
         if (k < 0)
                 return reader_fail(line, n, line_explain(line, n), ret_failure, ret_line);
         if (json_object_is_type(root, json_type_object))

@@ -62,6 +62,20 @@ TEST(depth) {
         ASSERT_EQ(jsonc_parse(text + 2, sizeof(text) - 4, &o), 0);
 }
 
+TEST(values) {
+        _cleanup_jsonc_ json_object *o = NULL;
+        _cleanup_free_ char *text = NULL;
+        size_t n = JSONC_WEIGHT_MAX + 1;
+
+        text = malloc(n);
+        ASSERT_NOT_NULL(text);
+        memset(text, '[', n);
+        ASSERT_ERROR(jsonc_parse(text, n, &o), E2BIG);
+        memset(text, ',', n); /* no values inside a string */
+        text[0] = text[n - 1] = '"';
+        ASSERT_EQ(jsonc_parse(text, n, &o), 0);
+}
+
 TEST(members) {
         _cleanup_jsonc_ json_object *o = NULL;
 
