@@ -312,12 +312,16 @@ static int handle_message(McpClient *c, int64_t id, const char *method, const Mc
 
         if (m->type == MCP_MESSAGE_NOTIFICATION)
                 return 0;
-        if (m->type == MCP_MESSAGE_REQUEST)
+        got = json_object_is_type(m->id, json_type_int) ? json_object_get_int64(m->id) : 0;
+        if (m->type == MCP_MESSAGE_REQUEST) {
+                /* Either side may send a ping, but no server sends what we just sent. */
+                if (got == id && streq(m->method, method) && !streq(method, "ping"))
+                        return mcp_client_fail(c, MCP_FAILURE_ECHO, method, NULL);
                 return answer_request(c, m);
+        }
         /* An error that belongs to no request is about the only one that there is. */
         if (!m->id)
                 return -ENOMSG;
-        got = json_object_is_type(m->id, json_type_int) ? json_object_get_int64(m->id) : 0;
         if (got == id)
                 return -ENOMSG;
         if (got > 0 && got <= c->given_up_id)

@@ -38,6 +38,11 @@ static const struct {
                 "The server sent JSON that is not a JSON-RPC 2.0 message.",
                 "Let it write JSON logs to standard error, and check that it is an MCP server.",
         },
+        [MCP_FAILURE_ECHO] = {
+                "MCP-E-ECHO",
+                "The program sends back what it is sent: it is not an MCP server.",
+                "Check the command, and start it without a terminal, which echoes its input.",
+        },
         [MCP_FAILURE_OVERSIZED] = {
                 "MCP-E-OVERSIZED",
                 "The server sent an oversized message: more than 16 MiB, or more values than are read here.",

@@ -14,6 +14,7 @@ typedef enum McpFailure {
         MCP_FAILURE_BYTE_ORDER_MARK,     /* a line that starts with one */
         MCP_FAILURE_JSON,                /* a line that starts like a message and is not JSON */
         MCP_FAILURE_JSONRPC,             /* JSON, but no JSON-RPC 2.0 message */
+        MCP_FAILURE_ECHO,                /* our own request comes back */
         MCP_FAILURE_OVERSIZED,           /* a line longer than MCP_MESSAGE_MAX, or too many values */
         MCP_FAILURE_TIMEOUT,             /* no answer in time */
         MCP_FAILURE_ENDED,               /* exited, or closed its stdout, without an answer */

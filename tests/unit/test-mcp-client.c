@@ -371,6 +371,22 @@ TEST(wrong_id) {
         check_saying(INITIALIZED("\"1\"", "2025-11-25"), MCP_FAILURE_WRONG_ID, "\"1\"");
 }
 
+static void serve_echo(int in, int out) {
+        char line[4096];
+
+        while (hear(in, line, sizeof(line))) {
+                say(out, line);
+                say(out, "\n");
+        }
+}
+
+TEST(echo) {
+        Fixture f;
+
+        ASSERT_EQ(shake(&f, serve_echo, MCP_PROTOCOL_AUTO, 5 * SECOND_USEC), MCP_FAILURE_ECHO);
+        ASSERT_EQ(fixture_end(&f), 0);
+}
+
 TEST(prompt_without_newline_is_noise) {
         Fixture f;
 
