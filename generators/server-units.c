@@ -83,6 +83,7 @@ static int write_socket(const UnitsContext *context, const ServerEntry *entry, c
         unit_text_line(&t, "RemoveOnStop=yes");
         /* A socket that hit its limit stays dead until somebody notices; the supervisor does the slowing down. */
         unit_text_line(&t, "TriggerLimitIntervalSec=0");
+        unit_text_line(&t, "Slice=mcp.slice");
         return unit_text_write(&t, context->dir_fd, name);
 }
 

@@ -216,7 +216,7 @@ class Container:
         for path in ('var/log/journal', 'var/lib/systemd/linger', 'run', 'tmp'):
             shutil.rmtree(self.root / path, ignore_errors=True)
             if path in ('run', 'tmp'):
-                (self.root / path).mkdir()
+                (self.root / path).mkdir(exist_ok=True)  # what others write there just now stays
         self._write('etc/machine-id', secrets.token_hex(16) + '\n')
         self._write('etc/fstab', '')
         self._write('etc/resolv.conf', '')

@@ -231,7 +231,7 @@ def two_files_of_one_unit_are_an_error_that_names_both():
 def values_cannot_become_settings():
     allowed = {'Description', 'SourcePath', 'User', 'DynamicUser', 'ProtectHome', 'TimeoutStopSec', 'ReadWritePaths',
                'Documentation', 'StartLimitIntervalSec', 'ListenStream', 'ListenSequentialPacket', 'FileDescriptorName',
-               'SocketMode', 'SocketGroup', 'DirectoryMode', 'RemoveOnStop', 'TriggerLimitIntervalSec'}
+               'SocketMode', 'SocketGroup', 'DirectoryMode', 'RemoveOnStop', 'TriggerLimitIntervalSec', 'Slice'}
     for text in HOSTILE:
         with world() as w:
             w.client_file({'mcpServers': {text[:40]: SERVER, 'plain': {'command': text}}})
