@@ -739,6 +739,31 @@ TEST(failures_are_all_described) {
         ASSERT_EQ(mcp_protocol_from_string("both"), _MCP_PROTOCOL_INVALID);
 }
 
+static void check_show(const char *s, size_t n, const char *expected) {
+        _cleanup_free_ char *shown = NULL;
+
+        shown = mcp_show(s, n);
+        ASSERT_STREQ(shown, expected);
+}
+
+TEST(shown_text_is_harmless) {
+        char text[MCP_SHOWN_MAX + 8], expected[MCP_SHOWN_MAX + 32];
+
+        check_show("", 0, "");
+        check_show("a\0b", 3, "a\\x00b");
+        check_show("\x1b[2J\t\xff\xc3\xa4\r", 9, "\\x1b[2J\\x09\\xff\xc3\xa4");
+        /* A character of two bytes across the cut is left out whole. */
+        memset(text, 'x', sizeof(text));
+        memcpy(text + MCP_SHOWN_MAX - 1, "\xc3\xa4", 2);
+        (void) snprintf(expected,
+                        sizeof(expected),
+                        "%.*s… (%zu bytes)",
+                        MCP_SHOWN_MAX - 1,
+                        text,
+                        sizeof(text));
+        check_show(text, sizeof(text), expected);
+}
+
 TEST(capability_names) {
         _cleanup_strv_free_ char **names = NULL;
         _cleanup_free_ char *joined = NULL;
