@@ -4,12 +4,12 @@
 /* What the host can do, as a value: the plan is a pure function of definition, manifest and these facts. They are
  * gathered in sandbox/host-probe.h, by system call, never by a version string; tests make them up. */
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "basic/macro.h"
 #include "config/paths.h"
 
-/* Rights and scopes in Landlock's own bits (sandbox/landlock-uapi.h); the plan only tests and combines them. */
+/* Rights and scopes in Landlock's own bits (plan/landlock-bits.h); the plan only tests and combines them. */
 typedef struct LandlockFacts {
         int abi;        /* after clamping to what this build knows and after forcing; 0: not available */
         int kernel_abi; /* as the kernel says it; 0 where it is not available */
@@ -23,8 +23,10 @@ typedef struct LandlockFacts {
 
 /* The type and the resolved name of a path, as the server's plan needs it. */
 typedef struct PathFacts {
-        char *resolved;    /* all links followed; owned by the caller of resolve() */
-        mode_t mode;       /* st_mode of what is there */
+        char *resolved; /* all links followed; owned by the caller of resolve() */
+        mode_t mode;    /* st_mode of what is there */
+        uid_t uid;      /* its owner */
+        gid_t gid;
         bool read_only;    /* on a mount that is read-only here */
         uint64_t fs_magic; /* statfs f_type, to warn about 9p and the like; 0: unknown */
 } PathFacts;

@@ -25,14 +25,15 @@ typedef enum Access {
 typedef enum RuleFlags {
         RULE_OPTIONAL = 1
                         << 0, /* not there or cannot be opened: skipped with a note (baseline); else fatal */
-        RULE_CREATE = 1 << 1, /* a directory that is made (0700) before the rules are built */
+        RULE_CREATE = 1
+                      << 1, /* a directory that is made (0700) before the rules are built where it is not there */
         RULE_WANT_FILE = 1 << 2, /* a directory there is an error */
         RULE_WANT_DIRECTORY = 1 << 3,
 } RuleFlags;
 
 typedef struct PathRule {
-        char *path;      /* absolute, as it will be opened: links are followed then */
-        char *resolved;  /* where it leads now; NULL: not there yet */
+        char *path; /* absolute, as it will be opened: links are followed then */
+        char *resolved; /* where it leads, or with RULE_CREATE will lead; NULL: not there. Opening checks it again */
         unsigned access; /* Access */
         unsigned flags;  /* RuleFlags */
         char *source; /* "baseline: working directory", "isolation.write[0]", "manifest /filesystem/grants/2" … */
@@ -95,7 +96,9 @@ typedef struct Plan {
         Isolation isolation; /* its strings are owned by isolation_mode and isolation_global_mode */
         char *isolation_mode, *isolation_global_mode;
         bool strict;
-        bool confined; /* Landlock file rules will be applied: isolation.isolated is the same */
+        bool confined;    /* Landlock file rules will be applied: isolation.isolated is the same */
+        bool new_session; /* setsid(), clean umask, die with the parent; not for mcp-sandbox at a terminal */
+        LandlockFacts landlock; /* what the host offers: the ruleset handles all of it that the plan has use for */
 
         char *command; /* resolved absolute path of the program */
         char **argv;   /* argv[0] as written */
@@ -139,7 +142,10 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(Plan *, plan_free);
  * missing, a grant that is a key to the house, a snap runtime, docker mode …; problems say why, all at once, and *ret
  * is set where a plan could be made all the same (for show), else untouched. -ENOMEM.
  *
- * manifest is what src/manifest made of isolation.manifest, NULL without one. */
+ * manifest is what src/manifest made of isolation.manifest, NULL without one.
+ *
+ * A Text of the definition without a place (line 0) came from a command line: it is taken literally, and a working
+ * directory given so is not made writable where that would be a key to the house. */
 
 int plan_make(const Definition *d,
               const GlobalIsolation *global,

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The server's environment: an allowlist of the manager's, completed, then envFile, then env, then credentials. Values
+ * never go into a message. */
+
+#include <ctype.h>
+#include <limits.h>
+
+#include "basic/path-util.h"
+#include "basic/string-util.h"
+#include "plan/plan-internal.h"
+
+#define ENV_FILE_MAX   (64U * 1024U)
+#define CREDENTIAL_MAX (64U * 1024U)
+
+/* MCPProxy's list without what leads out of the sandbox: DOCKER_*, XDG_RUNTIME_DIR; DBUS_* and SSH_AUTH_SOCK were never
+ * in it. HOME, PATH, TMPDIR, USER and LOGNAME are computed. */
+static const char *const env_allowlist[] = {
+        "SHELL",       "TERM",        "LANG",       "USERNAME",   "LANGUAGE",          "TZ",
+        "LC_ALL",      "LC_ADDRESS",  "LC_COLLATE", "LC_CTYPE",   "LC_IDENTIFICATION", "LC_MEASUREMENT",
+        "LC_MESSAGES", "LC_MONETARY", "LC_NAME",    "LC_NUMERIC", "LC_PAPER",          "LC_TELEPHONE",
+        "LC_TIME",     "NVM_DIR",     "ASDF_DIR",   "PYENV_ROOT", "VOLTA_HOME",        "HOMEBREW_PREFIX",
+        "COLIMA_HOME",
+};
+
+/* They name places in the person's home, so a private home does without. */
+static const char *const env_home_allowlist[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME" };
+
+/* Where people's programs are that a manager's PATH does not have. A service has no login shell to ask, and asking one
+ * would run the person's profile. */
+static const char *const home_bins[] = {
+        ".local/bin",
+        ".npm/bin",
+        ".npm-global/bin",
+        ".yarn/bin",
+        ".cargo/bin",
+        "go/bin",
+        ".bun/bin",
+        ".deno/bin",
+        ".volta/bin",
+        ".asdf/shims",
+        ".pyenv/shims",
+        ".dotnet/tools",
+        ".local/share/mise/shims",
+        ".local/share/pnpm",
+        ".local/share/fnm/aliases/default/bin",
+};
+static const char *const system_bins[] = {
+        "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
+};
+
+static int path_append(char ***dirs, const char *dir) {
+        return strv_contains(*dirs, dir) ? 0 : strv_extend(dirs, dir);
+}
+
+/* The directory of nvm's default version, which only nvm's shell functions would put on PATH. */
+static int path_append_nvm(const HostFacts *host, char ***dirs) {
+        _cleanup_free_ char *alias = NULL;
+        char version[64];
+        ssize_t n;
+
+        alias = strformat("%s/.nvm/alias/default", host->home);
+        if (!alias)
+                return -ENOMEM;
+        n = host->read_head(host->userdata, alias, version, sizeof(version) - 1);
+        if (n <= 0)
+                return 0;
+        version[n] = 0;
+        version[strcspn(version, " \r\n")] = 0;
+        if (strspn(version, "v0123456789.") != strlen(version) || strlen(version) < 5)
+                return 0;
+        return strv_extendf(
+                        dirs,
+                        "%s/.nvm/versions/node/%s%s/bin",
+                        host->home,
+                        version[0] == 'v' ? "" : "v",
+                        version);
+}
+
+static int env_path(const HostFacts *host, char **ret) {
+        _cleanup_strv_free_ char **dirs = NULL, **given = NULL;
+        int r;
+
+        r = strv_split(strempty(env_get(host->env, "PATH")), ":", &given);
+        if (r < 0)
+                return r;
+        STRV_FOREACH (dir, given) {
+                /* "." and the like would make the program depend on the working directory. */
+                if (!path_is_absolute(*dir))
+                        continue;
+                r = path_append(&dirs, *dir);
+                if (r < 0)
+                        return r;
+        }
+        if (host->home) {
+                for (size_t i = 0; i < ELEMENTSOF(home_bins); i++) {
+                        _cleanup_free_ char *dir = path_join(host->home, home_bins[i]);
+
+                        if (!dir)
+                                return -ENOMEM;
+                        r = path_append(&dirs, dir);
+                        if (r < 0)
+                                return r;
+                }
+                r = path_append_nvm(host, &dirs);
+                if (r < 0)
+                        return r;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(system_bins); i++) {
+                r = path_append(&dirs, system_bins[i]);
+                if (r < 0)
+                        return r;
+        }
+        *ret = strv_join(dirs, ":");
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int env_pass(PlanContext *c, const char *name) {
+        const char *value = env_get(c->host->env, name);
+
+        /* What bash exported as a function is code. */
+        if (!value || startswith(value, "()"))
+                return 0;
+        return env_set(&c->plan->env, name, value);
+}
+
+/* HOME, the temp directory, and whether both are the server's own. */
+static int env_home(PlanContext *c) {
+        const HostFacts *host = c->host;
+        HomeWish wish = c->d->isolation.home;
+        bool private_wanted = wish == HOME_PRIVATE ||
+                              (wish == HOME_UNSET && host->scope == RUNTIME_SCOPE_SYSTEM && host->managed);
+
+        if (private_wanted && !host->state_dir)
+                plan_problem(c,
+                             PROBLEM_ERROR,
+                             "MCP-P-NO-STATE-DIR",
+                             NULL,
+                             "Set isolation.home to \"shared\", or give the server a name and a state "
+                             "directory.",
+                             "isolation.home is private, but the server has no state directory to have its "
+                             "home in.");
+        c->home_private = private_wanted && host->state_dir;
+        if (c->home_private)
+                c->home = strdup(host->state_dir);
+        else
+                c->home = strdup(host->home ? host->home : "/");
+        if (!c->home)
+                return -ENOMEM;
+
+        /* With a manifest the temp directory is the server's own as well: the shared one is no part of that baseline. */
+        if (host->state_dir && (c->home_private || c->manifest))
+                c->tmp_dir = path_join(host->state_dir, "tmp");
+        else
+                c->tmp_dir = strdup(host->tmp_dir ? host->tmp_dir : "/tmp");
+        return c->tmp_dir ? 0 : -ENOMEM;
+}
+
+static int env_base(PlanContext *c) {
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(env_allowlist); i++) {
+                r = env_pass(c, env_allowlist[i]);
+                if (r < 0)
+                        return r;
+        }
+        for (size_t i = 0; !c->home_private && i < ELEMENTSOF(env_home_allowlist); i++) {
+                r = env_pass(c, env_home_allowlist[i]);
+                if (r < 0)
+                        return r;
+        }
+        r = env_path(c->host, &path);
+        if (r >= 0)
+                r = env_set(&c->plan->env, "PATH", path);
+        if (r >= 0)
+                r = env_set(&c->plan->env, "HOME", c->home);
+        if (r >= 0)
+                r = env_set(&c->plan->env, "TMPDIR", c->tmp_dir);
+        if (r >= 0 && c->host->user_name)
+                r = env_set(&c->plan->env, "USER", c->host->user_name);
+        if (r >= 0 && c->host->user_name)
+                r = env_set(&c->plan->env, "LOGNAME", c->host->user_name);
+        return r;
+}
+
+/* Takes the value of one dotenv line apart, in place. NULL: a quote is not closed. */
+static char *dotenv_value(char *s) {
+        char *out = s, *o = s, quote = 0;
+
+        if (*s == '"' || *s == '\'')
+                quote = *s++;
+        for (; *s && !(quote && *s == quote); s++) {
+                if (!quote && *s == '#' && (s == out || isspace((unsigned char) s[-1])))
+                        break;
+                if (quote == '"' && *s == '\\' && s[1]) {
+                        s++;
+                        *o++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s == 'r' ? '\r' : *s;
+                } else
+                        *o++ = *s;
+        }
+        if (quote && *s != quote)
+                return NULL;
+        while (!quote && o > out && isspace((unsigned char) o[-1]))
+                o--;
+        *o = 0;
+        return out;
+}
+
+static int dotenv_parse(PlanContext *c, const char *path, char *text) {
+        unsigned line = 0;
+        char *next;
+        int r;
+
+        for (char *s = text; s; s = next) {
+                char *equals, *value;
+
+                line++;
+                next = strchr(s, '\n');
+                if (next)
+                        *next++ = 0;
+                s[strcspn(s, "\r")] = 0;
+                s += strspn(s, " \t");
+                if (*s == 0 || *s == '#')
+                        continue;
+                if (startswith(s, "export ")) {
+                        s += strlen("export ");
+                        s += strspn(s, " \t");
+                }
+                equals = strchr(s, '=');
+                if (equals) {
+                        char *end = equals;
+
+                        while (end > s && isspace((unsigned char) end[-1]))
+                                end--;
+                        *end = 0;
+                }
+                value = equals ? dotenv_value(equals + 1 + strspn(equals + 1, " \t")) : NULL;
+                if (!value || !env_name_is_valid(s)) {
+                        plan_problem(c,
+                                     PROBLEM_ERROR,
+                                     "MCP-P-ENV-FILE-LINE",
+                                     &c->d->env_file,
+                                     "Write NAME=value, one per line.",
+                                     "Line %u of the envFile %s is no assignment that can be understood.",
+                                     line,
+                                     path);
+                        continue;
+                }
+                r = env_set(&c->plan->env, s, value);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int env_file(PlanContext *c) {
+        _cleanup_free_ char *expanded = NULL, *path = NULL, *text = NULL;
+        ssize_t n;
+        int r;
+
+        if (!c->d->env_file.value)
+                return 0;
+        r = plan_expand(c, &c->d->env_file, true, &expanded);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        if (!path_is_absolute(expanded) && c->d->file) {
+                _cleanup_free_ char *dir =
+                                strndup(c->d->file, (size_t) (path_basename(c->d->file) - c->d->file));
+
+                path = dir ? path_join(dir, expanded) : NULL;
+        } else
+                path = strdup(expanded);
+        text = malloc(ENV_FILE_MAX + 2);
+        if (!path || !text)
+                return -ENOMEM;
+        n = c->host->read_head(c->host->userdata, path, text, ENV_FILE_MAX + 1);
+        if (n < 0 || n > (ssize_t) ENV_FILE_MAX) {
+                plan_problem(c,
+                             PROBLEM_ERROR,
+                             "MCP-P-ENV-FILE",
+                             &c->d->env_file,
+                             "Correct the path in envFile, or remove the key.",
+                             "The envFile %s cannot be read: %s.",
+                             path,
+                             STRERROR(n < 0 ? (int) n : -EFBIG));
+                return 0;
+        }
+        text[n] = 0;
+        if (strlen(text) != (size_t) n) {
+                plan_problem(c,
+                             PROBLEM_ERROR,
+                             "MCP-P-ENV-FILE",
+                             &c->d->env_file,
+                             NULL,
+                             "The envFile %s is no text: it contains a NUL byte.",
+                             path);
+                return 0;
+        }
+        return dotenv_parse(c, path, text);
+}
+
+static int env_entries(PlanContext *c) {
+        for (size_t i = 0; i < c->d->n_env; i++) {
+                const EnvEntry *e = c->d->env + i;
+                _cleanup_free_ char *value = NULL;
+                int r;
+
+                if (e->value.value) {
+                        r = plan_expand(c, &e->value, false, &value);
+                        if (r == -ENOMEM)
+                                return r;
+                        if (r < 0)
+                                continue;
+                }
+                r = env_set(&c->plan->env, e->name, value);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int env_credentials(PlanContext *c) {
+        const char *dir = env_get(c->host->env, "CREDENTIALS_DIRECTORY");
+
+        for (size_t i = 0; i < c->d->n_credentials; i++) {
+                const EnvEntry *e = c->d->credentials + i;
+                _cleanup_free_ char *path = NULL, *value = NULL;
+                ssize_t n = -ENOENT;
+                int r;
+
+                value = malloc(CREDENTIAL_MAX + 2);
+                if (!value)
+                        return -ENOMEM;
+                if (dir && !strchr(e->value.value, '/')) {
+                        path = path_join(dir, e->value.value);
+                        if (!path)
+                                return -ENOMEM;
+                        n = c->host->read_head(c->host->userdata, path, value, CREDENTIAL_MAX + 1);
+                }
+                if (n >= 0) {
+                        value[n] = 0;
+                        if (n > (ssize_t) CREDENTIAL_MAX || strlen(value) != (size_t) n)
+                                n = -EFBIG;
+                }
+                if (n < 0) {
+                        plan_problem(c,
+                                     PROBLEM_ERROR,
+                                     "MCP-P-CREDENTIAL",
+                                     &e->value,
+                                     "Give the unit the credential with LoadCredential= or "
+                                     "LoadCredentialEncrypted=, for "
+                                     "instance in a drop-in.",
+                                     "The credential %s for the variable %s cannot be read: %s.",
+                                     e->value.value,
+                                     e->name,
+                                     STRERROR((int) n));
+                        continue;
+                }
+                value[strcspn(value, "\r\n")] = 0;
+                r = env_set(&c->plan->env, e->name, value);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int plan_env(PlanContext *c) {
+        const char *tmp_dir;
+        int r;
+
+        r = env_home(c);
+        if (r >= 0)
+                r = env_base(c);
+        if (r >= 0)
+                r = env_file(c);
+        if (r >= 0)
+                r = env_entries(c);
+        if (r >= 0)
+                r = env_credentials(c);
+        if (r < 0)
+                return r;
+
+        /* The temp directory is where the server will look for it, not where we would have. */
+        tmp_dir = env_get(c->plan->env, "TMPDIR");
+        if (!isempty(tmp_dir) && path_is_absolute(tmp_dir))
+                return free_and_strdup(&c->tmp_dir, tmp_dir);
+        return free_and_strdup(&c->tmp_dir, "/tmp");
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* How a plan is made, between the files of this room. */
+
+#include "plan/plan.h"
+
+/* What one call of plan_make() works on. Steps add their problems and go on, so that all are seen at once. */
+typedef struct PlanContext {
+        const Definition *d;
+        const ManifestGrants *manifest;
+        const HostFacts *host;
+        Plan *plan;
+        ProblemList *problems;
+        char *home;    /* the server's HOME */
+        char *tmp_dir; /* the server's TMPDIR */
+        bool home_private;
+        bool refused;    /* something was refused: -EPERM rather than -EINVAL */
+        char **programs; /* every program file on the way to the process: command, links, interpreters */
+        char **runtimes; /* basenames that choose runtime presets */
+} PlanContext;
+
+/* Adds a problem that stands at a Text of the definition. remedy may be NULL. */
+void plan_problem(
+                PlanContext *c,
+                ProblemLevel level,
+                const char *code,
+                const Text *at,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(6, 7);
+
+/* The same, and the plan is refused (exit code 3). */
+void plan_refuse(
+                PlanContext *c,
+                const char *code,
+                const Text *at,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(5, 6);
+
+/* Expands a Text, as text_expand() does. */
+int plan_expand(PlanContext *c, const Text *text, bool path, char **ret);
+
+/* env.c: home, tmp_dir and plan->env. */
+int plan_env(PlanContext *c);
+
+/* command.c: working directory, argv, command, programs, runtimes. */
+int plan_working_dir(PlanContext *c);
+int plan_command(PlanContext *c);
+
+/* baseline.c: the rules that every server gets. */
+int plan_baseline(PlanContext *c);
+/* What the definition or the manifest adds; refuses keys to the house; deny entries. */
+int plan_grants(PlanContext *c);
+/* Network, UNIX sockets and scopes. */
+int plan_network(PlanContext *c);
+
+/* Appends a rule. path is copied; source is consumed (NULL: -ENOMEM). The path is looked up: where it is not there and
+ * flags have neither RULE_OPTIONAL nor RULE_CREATE, -ENOENT (or what the lookup said) and no rule. */
+int plan_add_rule(PlanContext *c, const char *path, unsigned access, unsigned flags, char *source);
+
+/* Where path leads, or would lead once it is made: the deepest part that is there, resolved, and the rest. */
+int plan_resolve_future(const HostFacts *host, const char *path, char **ret);
+
+/* protections.c: fills plan->protections from the plan and the host. */
+int plan_protections(PlanContext *c);

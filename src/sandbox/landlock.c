@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One ruleset with everything in it: a second layer without REFER would break every rename between directories. */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "basic/fd-util.h"
+#include "basic/path-util.h"
+#include "basic/string-util.h"
+#include "sandbox/apply-internal.h"
+#include "sandbox/landlock-rights.h"
+#include "sandbox/landlock-uapi.h"
+
+/* What a write would change if it were made: opening it for writing changes nothing. */
+#define WITNESS "/proc/self/comm"
+
+/* What the ruleset takes control of. A right that is handled and never granted breaks programs, so what the plan leaves
+ * open is not handled at all. */
+static LandlockRulesetAttr ruleset_of_plan(const Plan *plan) {
+        LandlockRulesetAttr attr = { .handled_access_fs = plan->landlock.handled_fs };
+
+        if (plan->unix_sockets == UNIX_ANY)
+                attr.handled_access_fs &= ~LL_FS_RESOLVE_UNIX;
+        if (plan->network != NETWORK_MODE_UNRESTRICTED)
+                attr.handled_access_net = plan->landlock.handled_net;
+        if (plan->scope_signals)
+                attr.scoped |= LL_SCOPE_SIGNAL;
+        if (plan->scope_abstract)
+                attr.scoped |= LL_SCOPE_ABSTRACT_UNIX;
+        attr.scoped &= plan->landlock.scoped;
+        return attr;
+}
+
+/* Is the thing behind fd what the plan looked at? Someone may have put a link there since. */
+static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        if ((rule->flags & RULE_WANT_FILE) && S_ISDIR(st->st_mode))
+                return -EISDIR;
+        if ((rule->flags & RULE_WANT_DIRECTORY) && !S_ISDIR(st->st_mode))
+                return -ENOTDIR;
+        if (!rule->resolved)
+                return 0;
+        r = fd_get_path(fd, &path);
+        if (r < 0)
+                return r;
+        return path_equal(path, rule->resolved) ? 0 : -ESTALE;
+}
+
+static bool may_be_missing(const PathRule *rule, int error) {
+        return (rule->flags & RULE_OPTIONAL) && (error == -ENOENT || error == -ENOTDIR || error == -ENXIO ||
+                                                 error == -ENODEV || error == -ELOOP);
+}
+
+static int add_path_rule(
+                int ruleset_fd, const Plan *plan, int i, uint64_t handled, SandboxFailure *failure) {
+        const PathRule *rule = plan->rules + i;
+        LandlockPathBeneathAttr attr = {};
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+        int r;
+
+        fd = open(rule->path, O_PATH | O_CLOEXEC);
+        r = fd < 0 ? -errno : RET_NERRNO(fstat(fd, &st));
+        if (r < 0 && may_be_missing(rule, r))
+                return 0;
+        /* The plan saw that an optional path of the baseline may not be looked at: as good as not there. */
+        if (r == -EACCES && (rule->flags & RULE_OPTIONAL) && !rule->resolved)
+                return 0;
+        if (r >= 0)
+                r = check_opened(rule, fd, &st);
+        if (r < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_PATHS, r, i, rule->path);
+        attr.allowed_access = landlock_rights_for(rule->access, landlock_kind_of_mode(st.st_mode), handled);
+        if (attr.allowed_access == 0)
+                return 0; /* for instance ioctl on a kernel that does not control it */
+        attr.parent_fd = fd;
+        if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, i, rule->path);
+        return 0;
+}
+
+/* A terminal that is already stdin, stdout or stderr can be opened again through /dev/stdout. Nothing is gained by it. */
+static int add_stdio_rule(int ruleset_fd, int fd, uint64_t handled, SandboxFailure *failure) {
+        LandlockPathBeneathAttr attr = {};
+        _cleanup_close_ int path_fd = -EBADF;
+        char path[sizeof("/proc/self/fd/0")] = "/proc/self/fd/0";
+
+        if (!isatty(fd))
+                return 0;
+        path[sizeof(path) - 2] = (char) ('0' + fd);
+        path_fd = open(path, O_PATH | O_CLOEXEC);
+        if (path_fd < 0)
+                return 0;
+        attr.allowed_access = landlock_rights_for(
+                        ACCESS_READ | ACCESS_WRITE | ACCESS_IOCTL, LANDLOCK_KIND_DEVICE, handled);
+        attr.parent_fd = path_fd;
+        if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, -1, path);
+        return 0;
+}
+
+static int add_port_rules(int ruleset_fd, const PortList *list, uint64_t right, SandboxFailure *failure) {
+        for (size_t i = 0; right != 0 && i < list->n_ports; i++) {
+                LandlockNetPortAttr attr = { .allowed_access = right, .port = list->ports[i] };
+
+                if (landlock_add_rule(ruleset_fd, LL_RULE_NET_PORT, &attr, 0) >= 0)
+                        continue;
+                if (errno == EAFNOSUPPORT) /* a kernel without CONFIG_INET has nothing to restrict */
+                        return 0;
+                return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, -1, "TCP port");
+        }
+        return 0;
+}
+
+static int add_rules(
+                int ruleset_fd, const Plan *plan, const LandlockRulesetAttr *attr, SandboxFailure *failure) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < plan->n_rules; i++)
+                r = add_path_rule(ruleset_fd, plan, (int) i, attr->handled_access_fs, failure);
+        for (int fd = 0; r >= 0 && fd <= STDERR_FILENO; fd++)
+                r = add_stdio_rule(ruleset_fd, fd, attr->handled_access_fs, failure);
+        if (r >= 0)
+                r =
+                                add_port_rules(ruleset_fd,
+                                               &plan->connect_ports,
+                                               attr->handled_access_net & LL_NET_CONNECT_TCP,
+                                               failure);
+        if (r >= 0)
+                r =
+                                add_port_rules(ruleset_fd,
+                                               &plan->bind_ports,
+                                               attr->handled_access_net & LL_NET_BIND_TCP,
+                                               failure);
+        return r;
+}
+
+int landlock_prepare(const Plan *plan, int *ret, SandboxFailure *failure) {
+        LandlockRulesetAttr attr = ruleset_of_plan(plan);
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (!plan->confined) {
+                *ret = -EBADF;
+                return 0;
+        }
+        fd = landlock_create_ruleset(&attr, sizeof(attr), 0);
+        if (fd < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, -1, NULL);
+        r = add_rules(fd, plan, &attr, failure);
+        if (r < 0)
+                return r;
+        *ret = TAKE_FD(fd);
+        return 0;
+}
+
+/* A plan that lets the witness be written cannot be proved by it. */
+static bool witness_is_granted(const Plan *plan) {
+        for (size_t i = 0; i < plan->n_rules; i++)
+                if ((plan->rules[i].access & ACCESS_WRITE) && plan->rules[i].resolved &&
+                    path_startswith("/proc", plan->rules[i].resolved))
+                        return true;
+        return false;
+}
+
+static int try_witness(void) {
+        _cleanup_close_ int fd = open(WITNESS, O_WRONLY | O_CLOEXEC);
+
+        return fd < 0 ? -errno : 0;
+}
+
+int landlock_enforce(const Plan *plan, int ruleset_fd, SandboxFailure *failure) {
+        _cleanup_close_ int fd = ruleset_fd;
+        bool provable = !witness_is_granted(plan);
+        int r;
+
+        if (fd < 0)
+                return 0;
+        r = provable ? try_witness() : 0;
+        if (r < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_VERIFY, r, -1, WITNESS);
+        if (landlock_restrict_self(fd, plan->landlock.abi >= 7 ? LL_RESTRICT_LOG_NEW_EXEC_ON : 0) < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_LANDLOCK, -errno, -1, NULL);
+        r = provable ? try_witness() : -EACCES;
+        if (r != -EACCES)
+                return sandbox_fail(
+                                failure, SANDBOX_STAGE_VERIFY, r < 0 ? r : -ENOTRECOVERABLE, -1, WITNESS);
+        return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The system call filter: compiled once with libseccomp, kept as BPF, loaded by the child with one call.
+ *
+ * Arguments that the kernel takes as int are compared as 32 bits, or in a way in which a set high bit is denied: a plain
+ * 64-bit compare is passed by AF_INET + (1 << 32). The filter knows the native architecture only; calls of any other
+ * (x32, int 0x80) fail with ENOSYS. */
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "basic/fd-util.h"
+#include "basic/string-util.h"
+#include "sandbox/apply-internal.h"
+
+#define SOCK_TYPE_BITS 0xfU /* SOCK_TYPE_MASK of include/linux/net.h; the rest are flags */
+#define INT_BITS       0xffffffffU
+#define FILTER_MAX     (sizeof(struct sock_filter) * BPF_MAXINSNS)
+
+#define DENY_FAMILY \
+        SCMP_ACT_ERRNO(EAFNOSUPPORT) /* fails fast in resolvers and HTTP stacks, and reads naturally */
+#define DENY SCMP_ACT_ERRNO(EPERM)
+
+static const struct {
+        int error;
+        const char *name;
+} denied_syscalls[] = {
+#define DENIED_SYSCALL(error, name, reason) { error, name },
+#include <policy-syscalls.inc>
+#undef DENIED_SYSCALL
+};
+
+static int deny_syscalls(scmp_filter_ctx ctx) {
+        for (size_t i = 0; i < ELEMENTSOF(denied_syscalls); i++) {
+                int number = seccomp_syscall_resolve_name(denied_syscalls[i].name), r;
+
+                /* Not a call of this architecture, or newer than the library: then no program has it from there either. */
+                if (number == __NR_SCMP_ERROR || number < 0)
+                        continue;
+                r = seccomp_rule_add_exact(
+                                ctx, SCMP_ACT_ERRNO((unsigned) denied_syscalls[i].error), number, 0);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Typing into the terminal of others, and user namespaces (their owner could mount). */
+static int deny_arguments(scmp_filter_ctx ctx) {
+#if defined(__s390__) || defined(__CRIS__)
+        const unsigned clone_flags = 1;
+#else
+        const unsigned clone_flags = 0;
+#endif
+        int r;
+
+        r = seccomp_rule_add_exact(
+                        ctx, DENY, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCSTI));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(ioctl),
+                                1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCLINUX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(unshare),
+                                1,
+                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(clone),
+                                1,
+                                SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        return r;
+}
+
+/* unix_sockets none. Datagram pairs too: their ends can be sent or connected to any other socket by its path. */
+static int deny_unix(scmp_filter_ctx ctx) {
+        static const int datagram_types[] = { SOCK_DGRAM, SOCK_RAW };
+        int r;
+
+        r = seccomp_rule_add_exact(
+                        ctx,
+                        DENY_FAMILY,
+                        SCMP_SYS(socket),
+                        1,
+                        SCMP_A0(SCMP_CMP_MASKED_EQ, INT_BITS, AF_UNIX));
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(datagram_types); i++)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socketpair),
+                                1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ,
+                                        SOCK_TYPE_BITS,
+                                        (scmp_datum_t) datagram_types[i]));
+        return r;
+}
+
+/* Everything but AF_UNIX; a number with high bits is not AF_UNIX either. */
+static int deny_network(scmp_filter_ctx ctx) {
+        int r;
+
+        r = seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        return r;
+}
+
+static int deny_family(scmp_filter_ctx ctx, struct scmp_arg_cmp compare) {
+        return seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 1, compare);
+}
+
+/* What of an internet family is not plain TCP. */
+static int deny_all_but_tcp(scmp_filter_ctx ctx, scmp_datum_t family) {
+        struct scmp_arg_cmp is_family = SCMP_A0(SCMP_CMP_EQ, family);
+        int r = 0;
+
+        for (scmp_datum_t type = 0; r >= 0 && type <= SOCK_TYPE_BITS; type++)
+                if (type != SOCK_STREAM)
+                        r = seccomp_rule_add_exact(
+                                        ctx,
+                                        DENY_FAMILY,
+                                        SCMP_SYS(socket),
+                                        2,
+                                        is_family,
+                                        SCMP_A1(SCMP_CMP_MASKED_EQ, SOCK_TYPE_BITS, type));
+        for (scmp_datum_t protocol = 1; r >= 0 && protocol < IPPROTO_TCP; protocol++)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socket),
+                                2,
+                                is_family,
+                                SCMP_A2(SCMP_CMP_EQ, protocol));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socket),
+                                2,
+                                is_family,
+                                SCMP_A2(SCMP_CMP_GT, IPPROTO_TCP));
+        return r;
+}
+
+/* Ports are Landlock's; what goes around its TCP rights is ours: other families and protocols, fast open (it connects in
+ * a send), and listen() without bind() where nothing may be bound. */
+static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
+        int r;
+
+        r = deny_family(ctx, SCMP_A0(SCMP_CMP_GT, AF_INET6));
+        for (scmp_datum_t family = 0; r >= 0 && family < AF_INET6; family++)
+                if (family != AF_UNIX && family != AF_INET)
+                        r = deny_family(ctx, SCMP_A0(SCMP_CMP_EQ, family));
+        if (r >= 0)
+                r = deny_all_but_tcp(ctx, AF_INET);
+        if (r >= 0)
+                r = deny_all_but_tcp(ctx, AF_INET6);
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendto),
+                                1,
+                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendmsg),
+                                1,
+                                SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendmmsg),
+                                1,
+                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0 && !may_listen)
+                r = seccomp_rule_add_exact(ctx, DENY, SCMP_SYS(listen), 0);
+        return r;
+}
+
+static int add_rules(scmp_filter_ctx ctx, const Plan *plan) {
+        int r;
+
+        r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+        if (r >= 0)
+                r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0); /* the child sets it itself */
+        if (r >= 0)
+                r = deny_syscalls(ctx);
+        if (r >= 0)
+                r = deny_arguments(ctx);
+        if (r >= 0 && plan->unix_sockets == UNIX_NONE)
+                r = deny_unix(ctx);
+        if (r >= 0 && plan->network == NETWORK_MODE_BLOCKED)
+                r = deny_network(ctx);
+        if (r >= 0 && plan->network == NETWORK_MODE_PORTS)
+                r = narrow_to_tcp(ctx, plan->bind_ports.n_ports > 0);
+        return r;
+}
+
+/* libseccomp before 2.6 exports to a descriptor only. */
+static int export_filter(scmp_filter_ctx ctx, SandboxProgram **ret) {
+        _cleanup_close_ int fd = memfd_create("mcp-seccomp", MFD_CLOEXEC);
+        _cleanup_free_ char *bytes = NULL;
+        SandboxProgram *program;
+        size_t size;
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        r = seccomp_export_bpf(ctx, fd);
+        if (r < 0)
+                return r;
+        if (lseek(fd, 0, SEEK_SET) < 0)
+                return -errno;
+        r = fd_read_all(fd, FILTER_MAX, &bytes, &size);
+        if (r < 0)
+                return r;
+        if (size == 0 || size % sizeof(struct sock_filter) != 0)
+                return -EIO;
+        program = calloc(1, sizeof(SandboxProgram));
+        if (!program)
+                return -ENOMEM;
+        program->length = (unsigned short) (size / sizeof(struct sock_filter));
+        program->filter = (struct sock_filter *) (void *) TAKE_PTR(bytes);
+        *ret = program;
+        return 0;
+}
+
+int sandbox_prepare(const Plan *plan, SandboxProgram **ret) {
+        scmp_filter_ctx ctx;
+        int r;
+
+        /* What the host lacks was decided by the plan. */
+        if (!plan->syscall_floor || plan->protections[PROTECTION_SYSCALLS].state != PROTECTION_ENFORCED) {
+                *ret = NULL;
+                return 0;
+        }
+        ctx = seccomp_init(SCMP_ACT_ALLOW);
+        if (!ctx)
+                return -ENOMEM;
+        r = add_rules(ctx, plan);
+        if (r >= 0)
+                r = export_filter(ctx, ret);
+        seccomp_release(ctx);
+        return r;
+}
+
+SandboxProgram *sandbox_program_free(SandboxProgram *p) {
+        if (!p)
+                return NULL;
+        free(p->filter);
+        free(p);
+        return NULL;
+}
+
+int seccomp_enforce(const SandboxProgram *program, SandboxFailure *failure) {
+        const struct sock_fprog prog = { .len = program->length, .filter = program->filter };
+
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
+                return sandbox_fail(failure, SANDBOX_STAGE_SECCOMP, -errno, -1, NULL);
+        return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "sandbox/apply-internal.h"
+
+/* The lowest descriptor that cannot be one of stdin, stdout, stderr. */
+#define FD_ABOVE_STDIO 3
+
+/* A child inherits what its parent ignores and blocks; a server expects neither. */
+static int reset_signals(void) {
+        const struct sigaction standard = { .sa_handler = SIG_DFL };
+        sigset_t none;
+
+        for (int sig = 1; sig < _NSIG; sig++) {
+                if (sig == SIGKILL || sig == SIGSTOP)
+                        continue;
+                /* EINVAL: the numbers that libc keeps for itself. */
+                if (sigaction(sig, &standard, NULL) < 0 && errno != EINVAL)
+                        return -errno;
+        }
+        if (sigemptyset(&none) < 0)
+                return -errno;
+        return RET_NERRNO(sigprocmask(SIG_SETMASK, &none, NULL));
+}
+
+int session_enter(const Plan *plan, SandboxFailure *failure) {
+        int r;
+
+        /* EPERM: we lead a process group already, so there is no terminal to lose. */
+        if (plan->new_session) {
+                if (setsid() < 0 && errno != EPERM)
+                        return sandbox_fail(failure, SANDBOX_STAGE_SESSION, -errno, -1, NULL);
+                (void) umask(0022);
+        }
+        r = reset_signals();
+        return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_SESSION, r, -1, NULL) : 0;
+}
+
+/* A copy of fd that dup2() onto 0, 1 and 2 cannot overwrite. */
+static int lift(int fd) {
+        return RET_NERRNO(fcntl(fd, F_DUPFD_CLOEXEC, FD_ABOVE_STDIO));
+}
+
+/* dup2() alone would leave stdin closed over: wanted[i] may be one of the others' targets. */
+static int install_stdio(const int wanted[FD_ABOVE_STDIO]) {
+        int lifted[FD_ABOVE_STDIO] = { -EBADF, -EBADF, -EBADF };
+        int r = 0;
+
+        for (int i = 0; r >= 0 && i < FD_ABOVE_STDIO; i++) {
+                if (wanted[i] < 0)
+                        continue;
+                r = lifted[i] = lift(wanted[i]);
+        }
+        for (int i = 0; r >= 0 && i < FD_ABOVE_STDIO; i++)
+                if (lifted[i] >= 0)
+                        r = RET_NERRNO(dup2(lifted[i], i));
+        for (int i = 0; i < FD_ABOVE_STDIO; i++)
+                (void) safe_close(lifted[i]);
+        return MIN(r, 0);
+}
+
+int session_stdio(const SandboxStdio *stdio, int *keep_fd, SandboxFailure *failure) {
+        const int wanted[FD_ABOVE_STDIO] = { stdio->in, stdio->out, stdio->err };
+        int r;
+
+        if (*keep_fd >= 0 && *keep_fd < FD_ABOVE_STDIO) {
+                r = lift(*keep_fd);
+                if (r < 0)
+                        return sandbox_fail(failure, SANDBOX_STAGE_STDIO, r, -1, NULL);
+                *keep_fd = r;
+        }
+        r = install_stdio(wanted);
+        return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_STDIO, r, -1, NULL) : 0;
+}
+
+static int close_between(unsigned first, unsigned last) {
+        return first > last ? 0 : RET_NERRNO((int) syscall(__NR_close_range, first, last, 0));
+}
+
+int session_close_fds(int keep_fd, SandboxFailure *failure) {
+        int r;
+
+        if (keep_fd < FD_ABOVE_STDIO)
+                r = close_between(FD_ABOVE_STDIO, ~0U);
+        else {
+                r = close_between(FD_ABOVE_STDIO, (unsigned) keep_fd - 1);
+                if (r >= 0)
+                        r = close_between((unsigned) keep_fd + 1, ~0U);
+                if (r >= 0)
+                        r = RET_NERRNO(fcntl(keep_fd, F_SETFD, FD_CLOEXEC));
+        }
+        return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_FDS, r, -1, NULL) : 0;
+}
