@@ -216,7 +216,9 @@ class Container:
         for path in ('var/log/journal', 'var/lib/systemd/linger', 'run', 'tmp'):
             shutil.rmtree(self.root / path, ignore_errors=True)
             if path in ('run', 'tmp'):
-                (self.root / path).mkdir(exist_ok=True)  # what others write there just now stays
+                (self.root / path).mkdir()
+        for kind in ('system', 'user'):
+            (etc / 'systemd' / kind).mkdir()
         self._write('etc/machine-id', secrets.token_hex(16) + '\n')
         self._write('etc/fstab', '')
         self._write('etc/resolv.conf', '')

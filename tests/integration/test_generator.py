@@ -4,11 +4,10 @@
 import json
 import os
 import pathlib
-import subprocess
 
 from checks import nothing_left, talks
 from harness import case, eventually, expect, expect_equal
-from world import FIXTURES, MEMBER
+from world import FIXTURES
 
 HONEST = {'command': '/usr/bin/python3', 'args': ['-ISB', str(FIXTURES / 'server.py'), 'honest']}
 SECRET = 'canary-4f1d9c'
@@ -257,26 +256,22 @@ def the_generator_needs_nothing_but_its_three_directories(world):
         (out / name).mkdir()
         (out / name).chmod(0o777)
     binary = f'/usr/lib/systemd/{world.kind}-generators/mcp-server-generator'
-    env = [
-        f'SYSTEMD_SCOPE={world.kind}',
-        *(
-            f'{k}={v}'
-            for k, v in (('HOME', '/home/' + MEMBER), ('XDG_RUNTIME_DIR', str(world.sockets.parent)))
-        ),
-    ]
-    command = [
-        'unshare',
-        '--mount',
-        'sh',
-        '-c',
-        'mount --bind -o ro / / && mount --bind "$0" "$0" && shift 0 && exec setpriv --reuid="$1" --regid="$1" --clear-groups '
-        'env "$2" "$3" "$4" "$5" "$0/normal" "$0/early" "$0/late"',
-        str(out),
-        world.owner,
-        *env,
-        binary,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    environment = {'SYSTEMD_SCOPE': world.kind, 'HOME': world.home, 'XDG_RUNTIME_DIR': world.sockets.parent}
+    done = world.run(
+        [
+            'systemd-run',
+            '--wait',
+            '--pipe',
+            '--quiet',
+            f'--uid={world.owner}',
+            '--property=ProtectSystem=strict',
+            f'--property=ReadWritePaths={out}',
+            *(f'--setenv={name}={value}' for name, value in environment.items()),
+            binary,
+            *(out / name for name in ('normal', 'early', 'late')),
+        ],
+        user='root',
+    )
     expect_equal(done.returncode, 0, f'exit status ({done.stderr.strip()})')
     expect((out / 'normal' / server.socket_unit).is_file(), f'no unit in {os.listdir(out / "normal")}')
     eventually(

@@ -153,7 +153,7 @@ def exit_statuses_are_told_faithfully(world):
 def signals_are_told_as_128_and_their_number(world):
     for signum in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM):
         client = world.fixture('kill_self', str(int(signum))).connect()
-        client.initialize()
+        client.request('ping')
         expect_equal(client.wait(), 128 + signum, 'exit status of mcp-connect')
 
 

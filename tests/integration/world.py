@@ -79,9 +79,9 @@ class World:
         self.kind = kind
         self.flag = f'--{kind}'
         self.owner = 'root' if kind == 'system' else MEMBER
-        home = pathlib.Path(pwd.getpwnam(self.owner).pw_dir)
+        self.home = pathlib.Path(pwd.getpwnam(self.owner).pw_dir)
         self.definitions = (
-            pathlib.Path('/etc/mcp/servers.d') if kind == 'system' else home / '.config/mcp/servers.d'
+            pathlib.Path('/etc/mcp/servers.d') if kind == 'system' else self.home / '.config/mcp/servers.d'
         )
         runtime = (
             pathlib.Path('/run') if kind == 'system' else pathlib.Path(f'/run/user/{ids_of(MEMBER)[0]}')
