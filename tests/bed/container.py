@@ -213,10 +213,8 @@ class Container:
             *(f'rc{level}.d' for level in '0123456S'),
         ):
             shutil.rmtree(etc / path, ignore_errors=True)
-        for path in ('var/log/journal', 'var/lib/systemd/linger', 'run', 'tmp'):
+        for path in ('var/log/journal', 'var/lib/systemd/linger'):
             shutil.rmtree(self.root / path, ignore_errors=True)
-            if path in ('run', 'tmp'):
-                (self.root / path).mkdir()
         for kind in ('system', 'user'):
             (etc / 'systemd' / kind).mkdir()
         self._write('etc/machine-id', secrets.token_hex(16) + '\n')
