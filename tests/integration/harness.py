@@ -87,8 +87,8 @@ def _run_case(function, kind, timeout):
         return f'timed out after {timeout} s\n{traceback.format_exc(limit=-6)}'
     except AssertionError as e:
         return f'{e}\n{_places(e)}'
-    except Exception:
-        return traceback.format_exc()
+    except Exception as e:
+        return f'{type(e).__name__}: {e}\n{_places(e)}'
     finally:
         signal.alarm(0)
         if where:
