@@ -151,7 +151,8 @@ static char *stop_sentence(const Plan *plan) {
 
 static char *identity_sentence(const Plan *plan) {
         if (plan->uid == (uid_t) -1)
-                return strdup("whoever starts it");
+                return strdup(plan->scope == RUNTIME_SCOPE_SYSTEM ? "its own, which the unit allocates"
+                                                                  : "the one whose manager starts it");
         return strformat("uid %u, gid %u", plan->uid, plan->gid);
 }
 
@@ -294,10 +295,11 @@ static int print_consequences(
                         print_title(f, style, title);
                 any = true;
                 text =
-                                strformat("%s%s%s",
+                                strformat("%s%s%s%s",
                                           strempty(p->consequence),
                                           isempty(p->needs) ? "" : " It needs ",
-                                          strempty(p->needs));
+                                          strempty(p->needs),
+                                          isempty(p->needs) || endswith(p->needs, ".") ? "" : ".");
                 if (!text)
                         return -ENOMEM;
                 fprintf(f,

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The things that several verbs need, each found out when it is first asked for: a verb that reads files works where
+ * no manager runs. */
+
+#include <stdarg.h>
+
+#include "basic/jsonc-util.h"
+#include "basic/string-util.h"
+#include "ctl/ctl.h"
+#include "ctl/units.h"
+#include "manager/manager.h"
+#include "report/json-out.h"
+
+extern char **environ;
+
+void ctl_done(Ctl *ctl) {
+        if (ctl->servers_known)
+                server_list_done(&ctl->servers);
+        if (ctl->paths_known)
+                config_paths_done(&ctl->paths);
+        sd_bus_flush_close_unref(ctl->bus);
+        strv_free(ctl->environment);
+}
+
+int ctl_print_json(json_object *root) {
+        _cleanup_jsonc_ json_object *owned = root;
+
+        return json_out_print(stdout, owned);
+}
+
+static int print_error_json(const char *code, const char *remedy, const char *message) {
+        _cleanup_json_out_ JsonOut out;
+        json_object *error, *root;
+        int r;
+
+        json_out_init(&out, /* array= */ false);
+        error = json_out_object(&out, out.root, "error");
+        json_out_string(&out, error, "code", code);
+        json_out_string(&out, error, "message", message);
+        json_out_string(&out, error, "remedy", remedy);
+        r = json_out_finish(&out, &root);
+        return r < 0 ? r : ctl_print_json(root);
+}
+
+int ctl_fail(Ctl *ctl, CtlExit status, const char *code, const char *remedy, const char *format, ...) {
+        _cleanup_free_ char *message = NULL, *text = NULL;
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = vasprintf(&message, format, ap);
+        va_end(ap);
+        if (r < 0) {
+                message = NULL;
+                return -ENOMEM;
+        }
+        text = strformat("%s%s%s [%s]", message, remedy ? " " : "", strempty(remedy), code);
+        if (!text)
+                return -ENOMEM;
+        (void) fflush(stdout);
+        fputs("mcpctl: ", stderr);
+        r = style_print_wrapped(stderr, &ctl->error_style, strlen("mcpctl: "), strlen("mcpctl: "), text);
+        if (r >= 0 && ctl->json)
+                r = print_error_json(code, remedy, message);
+        return r < 0 ? r : (int) status;
+}
+
+int ctl_paths(Ctl *ctl, const ConfigPaths **ret) {
+        int r;
+
+        if (!ctl->paths_known) {
+                r = config_paths_init(ctl->scope, ctl->root, environ, &ctl->paths);
+                if (r == -ENXIO)
+                        return ctl_fail(ctl,
+                                        CTL_UNAVAILABLE,
+                                        "MCP-X-NO-HOME",
+                                        "Set HOME, or use --system.",
+                                        "Neither HOME nor XDG_CONFIG_HOME says where your definitions are.");
+                if (r < 0)
+                        return r;
+                ctl->paths_known = true;
+        }
+        *ret = &ctl->paths;
+        return 0;
+}
+
+int ctl_servers(Ctl *ctl, const ServerList **ret) {
+        const ConfigPaths *paths;
+        int r;
+
+        if (!ctl->servers_known) {
+                r = ctl_paths(ctl, &paths);
+                if (r != 0)
+                        return r;
+                r = server_list_load(paths, &ctl->servers);
+                if (r < 0)
+                        return r;
+                ctl->servers_known = true;
+        }
+        *ret = &ctl->servers;
+        return 0;
+}
+
+/* "mcp-server@NAME.service" is what people copy from systemctl. */
+static char *strip_unit_name(const char *name) {
+        const char *instance = startswith(name, "mcp-server@");
+
+        if (!instance)
+                return strdup(name);
+        if (endswith(instance, ".service"))
+                return strndup(instance, strlen(instance) - strlen(".service"));
+        if (endswith(instance, ".socket"))
+                return strndup(instance, strlen(instance) - strlen(".socket"));
+        return strdup(instance);
+}
+
+static int fail_unknown(Ctl *ctl, const ServerList *list, const char *name) {
+        _cleanup_free_ const char **names = NULL;
+        _cleanup_free_ char *remedy = NULL;
+        const char *nearest;
+
+        names = calloc(list->n_items + 1, sizeof(*names));
+        if (!names)
+                return -ENOMEM;
+        for (size_t i = 0; i < list->n_items; i++)
+                names[i] = list->items[i].name;
+        nearest = string_nearest(name, names);
+        if (nearest)
+                remedy = strformat("Did you mean \"%s\"?", nearest);
+        else if (list->n_items == 0)
+                remedy =
+                                strformat("There is none yet; definitions go to %s/NAME.json.",
+                                          ctl->paths.server_dirs[0]);
+        else
+                remedy = strdup("\"mcpctl list\" shows those that there are.");
+        if (!remedy)
+                return -ENOMEM;
+        return ctl_fail(ctl,
+                        CTL_NO_SUCH_SERVER,
+                        "MCP-X-NO-SUCH-SERVER",
+                        remedy,
+                        "The %s has no MCP server named \"%s\".",
+                        ctl->scope == RUNTIME_SCOPE_SYSTEM ? "system" : "user",
+                        name);
+}
+
+static const ServerEntry *find_entry(const ServerList *list, const char *name) {
+        for (size_t i = 0; i < list->n_items; i++) {
+                const ServerEntry *e = list->items + i;
+
+                if (streq(e->name, name) || streq_ptr(e->instance, name))
+                        return e;
+        }
+        return NULL;
+}
+
+bool ctl_has_server(const ServerList *list, const char *name) {
+        return find_entry(list, name);
+}
+
+int ctl_find_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
+        _cleanup_free_ char *stripped = strip_unit_name(name);
+        const ServerList *list;
+        const ServerEntry *e;
+        int r;
+
+        if (!stripped)
+                return -ENOMEM;
+        r = ctl_servers(ctl, &list);
+        if (r != 0)
+                return r;
+        e = find_entry(list, name) ?: find_entry(list, stripped);
+        if (!e)
+                return fail_unknown(ctl, list, stripped);
+        *ret = e;
+        return 0;
+}
+
+int ctl_find_usable_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
+        const ServerEntry *e;
+        int r;
+
+        r = ctl_find_server(ctl, name, &e);
+        if (r != 0)
+                return r;
+        if (e->masked)
+                return ctl_fail(ctl,
+                                CTL_DEFINITION,
+                                "MCP-X-MASKED",
+                                "Remove that file to have it back.",
+                                "The server \"%s\" is masked by %s.",
+                                e->name,
+                                e->file);
+        if (!e->definition)
+                return ctl_fail(ctl,
+                                CTL_DEFINITION,
+                                "MCP-X-UNREADABLE",
+                                "\"mcpctl check\" says what is wrong with it.",
+                                "The definition of \"%s\" in %s cannot be read.",
+                                e->name,
+                                e->file);
+        *ret = e;
+        return 0;
+}
+
+sd_bus *ctl_bus(Ctl *ctl) {
+        if (!ctl->bus_tried && !ctl->root) {
+                ctl->bus_error = units_connect(ctl->scope, &ctl->bus);
+                ctl->bus_tried = true;
+        }
+        return ctl->bus;
+}
+
+char *ctl_bus_trouble(const Ctl *ctl) {
+        const char *hint;
+
+        if (ctl->root)
+                return strdup("With --root no manager is asked.");
+        hint = manager_error_hint(ctl->scope, ctl->bus_error);
+        return strformat(
+                        "The %s manager cannot be reached: %s.%s%s",
+                        runtime_scope_to_string(ctl->scope),
+                        STRERROR(ctl->bus_error),
+                        hint ? " " : "",
+                        strempty(hint));
+}
+
+int ctl_require_bus(Ctl *ctl, sd_bus **ret) {
+        _cleanup_free_ char *trouble = NULL;
+        sd_bus *bus = ctl_bus(ctl);
+
+        if (bus) {
+                *ret = bus;
+                return 0;
+        }
+        trouble = ctl_bus_trouble(ctl);
+        if (!trouble)
+                return -ENOMEM;
+        return ctl_fail(ctl, CTL_UNAVAILABLE, "MCP-X-NO-MANAGER", NULL, "%s", trouble);
+}
+
+int ctl_environment(Ctl *ctl, char *const **ret) {
+        sd_bus *bus;
+
+        if (!ctl->environment) {
+                bus = ctl_bus(ctl);
+                ctl->environment_of_manager = bus && manager_environment(bus, &ctl->environment) >= 0;
+                if (!ctl->environment_of_manager)
+                        ctl->environment = strv_copy(environ);
+                if (!ctl->environment)
+                        return -ENOMEM;
+        }
+        *ret = ctl->environment;
+        return 0;
+}
+
+int ctl_socket_path(Ctl *ctl, const char *instance, SocketKind kind, char **ret) {
+        const char *runtime_dir = ctl->scope == RUNTIME_SCOPE_SYSTEM ? "/run" : getenv("XDG_RUNTIME_DIR");
+
+        if (isempty(runtime_dir))
+                return ctl_fail(ctl,
+                                CTL_UNAVAILABLE,
+                                "MCP-X-NO-RUNTIME-DIR",
+                                "Log in through a session that has a user manager, or use --system.",
+                                "XDG_RUNTIME_DIR is not set, so there is no user manager to talk to.");
+        return server_socket_path(runtime_dir, instance, kind, ret);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# bash completion for mcpctl(1)
+
+_mcpctl_servers() {
+        # The first column of a list for a pipe; names with blanks cannot be completed.
+        mcpctl "$@" --no-pager list 2>/dev/null | while read -r name _; do
+                [[ $name == NAME ]] || printf '%s\n' "$name"
+        done
+}
+
+_mcpctl() {
+        local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
+        local -a scope=()
+        local verbs='list status show check probe tools call connect logs'
+        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --help --version'
+
+        for ((i = 1; i < COMP_CWORD; i++)); do
+                word=${COMP_WORDS[i]}
+                case $word in
+                        --user|--system) scope=("$word") ;;
+                        -*|=) ;;
+                        *)
+                                [[ ${COMP_WORDS[i-1]} == = || ${COMP_WORDS[i-1]} == -n ]] && continue
+                                if [[ $verb ]]; then operands=$((operands + 1)); else verb=$word; fi
+                                ;;
+                esac
+        done
+
+        COMPREPLY=()
+        if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --root ]]; then
+                mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        elif [[ $cur == -* ]]; then
+                mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+                [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
+        elif [[ ! $verb ]]; then
+                mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
+        elif [[ $verb == check ]]; then
+                mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur"; compgen -f -X '!*.json' -- "$cur")
+        elif [[ $verb == status || ( $verb != list && $operands == 0 ) ]]; then
+                mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur")
+        fi
+}
+
+complete -F _mcpctl mcpctl

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mcpctl: what people type. Everything is done by a verb; here is only the way to it. */
+
+#include <limits.h>
+#include <locale.h>
+
+#include "basic/string-util.h"
+#include "ctl/options.h"
+#include "ctl/pager.h"
+
+const Verb verbs[] = {
+        { "list", "", "List all servers, what state they are in and what is wrong", 0, 0, verb_list },
+        { "status", "[NAME...]", "Show servers' units, sessions and confinement", 0, UINT_MAX, verb_status },
+        { "show", "NAME", "Show the plan: every rule, every protection", 1, 1, verb_show },
+        { "check",
+          "[NAME|FILE...]",
+          "Check definitions, and say all that is wrong",
+          0,
+          UINT_MAX,
+          verb_check },
+        { "probe", "NAME", "Start a session, shake hands, say what is wrong", 1, 1, verb_probe },
+        { "tools", "NAME", "List the tools that the server offers", 1, 1, verb_tools },
+        { "call", "NAME TOOL [JSON]", "Call a tool of the confined server", 2, 3, verb_call },
+        { "connect", "NAME", "Talk to the server by stdin and stdout (mcp-connect)", 1, 1, verb_connect },
+        { "logs", "[NAME]", "Show the journal of a server, or of all", 0, 1, verb_logs },
+        {},
+};
+
+static int run(Ctl *ctl, int argc, char **argv) {
+        const Verb *verb;
+        int r, first;
+
+        r = options_parse(ctl, argc, argv, &verb, &first);
+        if (r == -EINVAL)
+                return CTL_DEFINITION;
+        if (r != 0)
+                return r > 0 ? CTL_OK : r;
+        return verb->run(ctl, argv + first);
+}
+
+int main(int argc, char **argv) {
+        _cleanup_ctl_ Ctl ctl = {
+                .scope = geteuid() == 0 ? RUNTIME_SCOPE_SYSTEM : RUNTIME_SCOPE_USER,
+                .pager = true,
+                .timeout_usec = UINT64_MAX,
+        };
+        int r;
+
+        (void) setlocale(LC_ALL, "");
+        report_style_init(&ctl.style, STDOUT_FILENO);
+        report_style_init(&ctl.error_style, STDERR_FILENO);
+        r = run(&ctl, argc, argv);
+        pager_close();
+        if (r < 0)
+                r = ctl_fail(&ctl, CTL_FAILED, "MCP-X-FAILED", NULL, "It did not work: %s.", STRERROR(r));
+        if (fflush(stdout) != 0 && r == 0)
+                r = CTL_FAILED;
+        return r < 0 ? CTL_FAILED : r;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <getopt.h>
+#include <limits.h>
+
+#include "basic/string-util.h"
+#include "config/quantity.h"
+#include "ctl/options.h"
+
+enum {
+        ARG_VERSION = 0x100,
+        ARG_USER,
+        ARG_SYSTEM,
+        ARG_JSON,
+        ARG_NO_PAGER,
+        ARG_ROOT,
+        ARG_TIMEOUT,
+};
+
+typedef struct Option {
+        const char *name;
+        int value;            /* a letter: also the short option */
+        const char *argument; /* NULL: takes none */
+        const char *verbs;    /* NULL: all; else names between spaces */
+        const char *help;
+} Option;
+
+static const Option options[] = {
+        { "user", ARG_USER, NULL, NULL, "The servers of your user manager (default, unless you are root)" },
+        { "system", ARG_SYSTEM, NULL, NULL, "The servers of the system manager (default for root)" },
+        { "json", ARG_JSON, NULL, " list status show check probe tools call ", "Print JSON" },
+        { "no-pager", ARG_NO_PAGER, NULL, NULL, "Do not page long output" },
+        { "root", ARG_ROOT, "DIR", " list show check ", "Read definitions below DIR; asks no manager" },
+        { "timeout",
+          ARG_TIMEOUT,
+          "TIME",
+          " probe tools call ",
+          "Give up after TIME (30s, 2min; default: the definition's)" },
+        { "follow", 'f', NULL, " logs ", "Go on with new lines" },
+        { "lines", 'n', "N", " logs ", "Show the last N lines" },
+        { "help", 'h', NULL, NULL, "Show this help" },
+        { "version", ARG_VERSION, NULL, NULL, "Show the version" },
+        {},
+};
+
+static const char *const exit_help[] = {
+        "0  done; the server is well",
+        "1  the answer is no: unhealthy, not listening, the tool failed",
+        "2  wrong usage, or a definition that is wrong",
+        "3  confinement is refused",
+        "4  no such server",
+        "69 the manager or the server's socket cannot be reached",
+        NULL,
+};
+
+static int print_help(void) {
+        printf("mcpctl [OPTION...] VERB [OPERAND...]\n\nShow, check and try the MCP servers that run "
+               "confined "
+               "under systemd.\n\nVerbs:\n");
+        for (const Verb *v = verbs; v->name; v++) {
+                _cleanup_free_ char *left =
+                                strformat("%s%s%s", v->name, *v->operands ? " " : "", v->operands);
+
+                if (!left)
+                        return -ENOMEM;
+                printf("  %-24s  %s\n", left, v->help);
+        }
+        printf("\nOptions:\n");
+        for (const Option *o = options; o->name; o++) {
+                _cleanup_free_ char *left = NULL;
+                char letter[] = "-x, ";
+
+                letter[1] = (char) o->value;
+                left =
+                                strformat("%s--%s%s%s",
+                                          o->value < 0x100 ? letter : "    ",
+                                          o->name,
+                                          o->argument ? "=" : "",
+                                          strempty(o->argument));
+                if (!left)
+                        return -ENOMEM;
+                printf("  %-24s  %s\n", left, o->help);
+        }
+        printf("\nExit status:\n");
+        for (const char *const *line = exit_help; *line; line++)
+                printf("  %s\n", *line);
+        puts("\nSee mcpctl(1) for all of it.");
+        return 1;
+}
+
+/* getopt's own tables, made of ours. */
+static void fill_getopt(struct option *long_options, char *letters) {
+        *letters++ = ':';
+        for (const Option *o = options; o->name; o++) {
+                *long_options++ = (struct option){
+                        .name = o->name,
+                        .has_arg = o->argument ? required_argument : no_argument,
+                        .val = o->value,
+                };
+                if (o->value >= 0x100)
+                        continue;
+                *letters++ = (char) o->value;
+                if (o->argument)
+                        *letters++ = ':';
+        }
+        *letters = '\0';
+        *long_options = (struct option){};
+}
+
+static const Option *option_find(int value) {
+        for (const Option *o = options; o->name; o++)
+                if (o->value == value)
+                        return o;
+        return NULL;
+}
+
+static int fail_option(Ctl *ctl, const char *word) {
+        const char *names[ELEMENTSOF(options)] = {};
+        _cleanup_free_ char *remedy = NULL, *plain = NULL;
+        const char *nearest = NULL;
+
+        if (startswith(word, "--")) {
+                for (size_t i = 0; options[i].name; i++)
+                        names[i] = options[i].name;
+                plain = strndup(word + 2, strcspn(word + 2, "="));
+                if (!plain)
+                        return -ENOMEM;
+                nearest = string_nearest(plain, names);
+        }
+        remedy = nearest ? strformat("Did you mean --%s?", nearest)
+                         : strdup("\"mcpctl --help\" lists them.");
+        if (!remedy)
+                return -ENOMEM;
+        (void) ctl_fail(ctl, CTL_DEFINITION, "MCP-X-USAGE", remedy, "There is no option %s.", word);
+        return -EINVAL;
+}
+
+static int parse_timeout(Ctl *ctl, const char *text) {
+        int r = duration_parse(text, &ctl->timeout_usec);
+
+        if (r == -ENOMEM)
+                return r;
+        if (r >= 0 && ctl->timeout_usec > 0)
+                return 0;
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        "Write a time such as 30s or 2min.",
+                        "--timeout=%s is not a time.",
+                        text);
+        return -EINVAL;
+}
+
+static int parse_lines(Ctl *ctl, const char *text) {
+        if (streq(text, "all") || (*text && strspn(text, "0123456789") == strlen(text))) {
+                ctl->lines = text;
+                return 0;
+        }
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        "Write a number of lines, or \"all\".",
+                        "--lines=%s is not a number.",
+                        text);
+        return -EINVAL;
+}
+
+/* 0; 1: the program is done; -EINVAL, and it was said. */
+static int apply(Ctl *ctl, int value) {
+        switch (value) {
+        case 'h':
+                return print_help();
+        case ARG_VERSION:
+                printf("mcpctl (mcp-systemd) %s\n", PROJECT_VERSION);
+                return 1;
+        case ARG_USER:
+                ctl->scope = RUNTIME_SCOPE_USER;
+                return 0;
+        case ARG_SYSTEM:
+                ctl->scope = RUNTIME_SCOPE_SYSTEM;
+                return 0;
+        case ARG_JSON:
+                ctl->json = true;
+                return 0;
+        case ARG_NO_PAGER:
+                ctl->pager = false;
+                return 0;
+        case ARG_ROOT:
+                ctl->root = optarg;
+                return 0;
+        case ARG_TIMEOUT:
+                return parse_timeout(ctl, optarg);
+        case 'f':
+                ctl->follow = true;
+                return 0;
+        case 'n':
+                return parse_lines(ctl, optarg);
+        }
+        return -EINVAL;
+}
+
+static int find_verb(Ctl *ctl, const char *name, const Verb **ret) {
+        _cleanup_free_ const char **names = NULL;
+        _cleanup_free_ char *remedy = NULL;
+        const char *nearest;
+        size_t n = 0;
+
+        for (const Verb *v = verbs; v->name; v++, n++)
+                if (streq(v->name, name)) {
+                        *ret = v;
+                        return 0;
+                }
+        names = calloc(n + 1, sizeof(*names));
+        if (!names)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                names[i] = verbs[i].name;
+        nearest = string_nearest(name, names);
+        remedy = nearest ? strformat("Did you mean \"mcpctl %s\"?", nearest)
+                         : strdup("\"mcpctl --help\" lists them.");
+        if (!remedy)
+                return -ENOMEM;
+        (void) ctl_fail(ctl, CTL_DEFINITION, "MCP-X-USAGE", remedy, "There is no verb \"%s\".", name);
+        return -EINVAL;
+}
+
+static int check_operands(Ctl *ctl, const Verb *verb, unsigned n) {
+        if (n >= verb->min && n <= verb->max)
+                return 0;
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        NULL,
+                        "The usage is: mcpctl %s%s%s.",
+                        verb->name,
+                        *verb->operands ? " " : "",
+                        verb->operands);
+        return -EINVAL;
+}
+
+/* An option that a verb does not heed must not look as if it were. */
+static int check_options(Ctl *ctl, const Verb *verb, const bool *given) {
+        _cleanup_free_ char *word = strformat(" %s ", verb->name);
+
+        if (!word)
+                return -ENOMEM;
+        for (size_t i = 0; options[i].name; i++) {
+                if (!given[i] || !options[i].verbs || strstr(options[i].verbs, word))
+                        continue;
+                (void) ctl_fail(ctl,
+                                CTL_DEFINITION,
+                                "MCP-X-USAGE",
+                                "Leave it out.",
+                                "\"mcpctl %s\" has no option --%s.",
+                                verb->name,
+                                options[i].name);
+                return -EINVAL;
+        }
+        return 0;
+}
+
+static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
+        struct option long_options[ELEMENTSOF(options)];
+        char letters[2 * ELEMENTSOF(options) + 1];
+        int r;
+
+        fill_getopt(long_options, letters);
+        opterr = 0;
+        for (;;) {
+                int at = optind, c = getopt_long(argc, argv, letters, long_options, NULL);
+                const Option *o;
+
+                if (c < 0)
+                        return 0;
+                if (c == ':') {
+                        (void) ctl_fail(ctl,
+                                        CTL_DEFINITION,
+                                        "MCP-X-USAGE",
+                                        NULL,
+                                        "The option %s needs a value.",
+                                        argv[optind - 1]);
+                        return -EINVAL;
+                }
+                o = c == '?' ? NULL : option_find(c);
+                if (!o)
+                        return fail_option(ctl, argv[optind > at ? optind - 1 : at]);
+                given[o - options] = true;
+                r = apply(ctl, c);
+                if (r != 0)
+                        return r;
+        }
+}
+
+int options_parse(Ctl *ctl, int argc, char **argv, const Verb **ret_verb, int *ret_first) {
+        bool given[ELEMENTSOF(options)] = {};
+        const Verb *verb;
+        int r;
+
+        r = parse_options(ctl, argc, argv, given);
+        if (r != 0)
+                return r;
+        r = find_verb(ctl, optind < argc ? argv[optind++] : "list", &verb);
+        if (r < 0)
+                return r;
+        r = check_operands(ctl, verb, (unsigned) (argc - optind));
+        if (r < 0)
+                return r;
+        r = check_options(ctl, verb, given);
+        if (r < 0)
+                return r;
+        *ret_verb = verb;
+        *ret_first = optind;
+        return 0;
+}

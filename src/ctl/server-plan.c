@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Between us and the supervisor are the unit's settings: its state directory, which may not be there before the first
+ * start and is closed to others, and its user, who may not exist yet. Both are put where the supervisor will find
+ * them, and nothing is made up that would show. */
+
+#include <sys/stat.h>
+
+#include "basic/path-util.h"
+#include "basic/string-util.h"
+#include "ctl/server-plan.h"
+#include "plan/plan-load.h"
+
+/* Stands for a dynamic user who is not allocated: the first of systemd's range (https://systemd.io/UIDS-GIDS/). */
+#define SOME_DYNAMIC_UID 61184U
+
+void verdict_done(Verdict *v) {
+        plan_free(v->plan);
+        problem_list_done(&v->problems);
+        *v = (Verdict){};
+}
+
+/* StateDirectory= of the system unit; in the user scope the supervisor's own. NULL: nobody knows (*ret). */
+static int state_directory(RuntimeScope scope, char *const *env, const char *instance, char **ret) {
+        const char *base = env_get(env, "XDG_STATE_HOME"), *home = env_get(env, "HOME");
+
+        if (scope == RUNTIME_SCOPE_SYSTEM)
+                *ret = strformat("/var/lib/mcp/%s", instance);
+        else if (!isempty(base) && path_is_absolute(base))
+                *ret = strformat("%s/mcp/%s", base, instance);
+        else if (!isempty(home) && path_is_absolute(home))
+                *ret = strformat("%s/.local/state/mcp/%s", home, instance);
+        else
+                return 0;
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int supervisor_environment(Ctl *ctl, const Definition *d, char ***ret) {
+        _cleanup_strv_free_ char **env = NULL;
+        _cleanup_free_ char *state = NULL;
+        char *const *manager;
+        int r;
+
+        r = ctl_environment(ctl, &manager);
+        if (r < 0)
+                return r;
+        env = strv_copy(manager);
+        if (!env && manager && *manager)
+                return -ENOMEM;
+        r = state_directory(ctl->scope, env, d->instance, &state);
+        if (r < 0)
+                return r;
+        r = env_set(&env, "STATE_DIRECTORY", state);
+        if (r < 0)
+                return r;
+        /* The unit names its own user, if there is a name. */
+        if (ctl->scope == RUNTIME_SCOPE_SYSTEM) {
+                r = env_set(&env, "USER", d->user);
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(env);
+        return 0;
+}
+
+/* What resolve() of the host's facts is wrapped with. */
+typedef struct StartView {
+        const HostFacts *host;
+        uid_t uid; /* who will own the state directory */
+        gid_t gid;
+} StartView;
+
+static int start_view_resolve(void *userdata, const char *path, PathFacts *ret) {
+        const StartView *view = userdata;
+        int r;
+
+        r = view->host->resolve(view->host->userdata, path, ret);
+        if ((r != -ENOENT && r != -EACCES) || !view->host->state_dir ||
+            !path_equal(path, view->host->state_dir))
+                return r;
+        *ret = (PathFacts){
+                .resolved = strdup(path), .mode = S_IFDIR | 0700, .uid = view->uid, .gid = view->gid
+        };
+        return ret->resolved ? 0 : -ENOMEM;
+}
+
+static ssize_t start_view_read_head(void *userdata, const char *path, char *buffer, size_t size) {
+        const StartView *view = userdata;
+
+        return view->host->read_head(view->host->userdata, path, buffer, size);
+}
+
+/* As the supervisor does it: the owner of the state directory is who the child becomes. False: not known yet. */
+static bool find_identity(HostFacts *facts) {
+        struct stat st;
+
+        if (facts->scope == RUNTIME_SCOPE_USER)
+                return true;
+        if (facts->state_dir && stat(facts->state_dir, &st) >= 0 && st.st_uid != 0) {
+                facts->uid = st.st_uid;
+                facts->gid = st.st_gid;
+                return true;
+        }
+        facts->uid = SOME_DYNAMIC_UID;
+        facts->gid = SOME_DYNAMIC_UID;
+        return false;
+}
+
+int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret) {
+        _cleanup_host_probe_ HostProbe host = {};
+        _cleanup_strv_free_ char **env = NULL;
+        _cleanup_verdict_ Verdict v = {};
+        HostFacts facts;
+        StartView view;
+        bool identity_known;
+        int r;
+
+        r = supervisor_environment(ctl, d, &env);
+        if (r < 0)
+                return r;
+        r = host_probe(ctl->scope, /* managed= */ true, env, &host);
+        if (r < 0)
+                return r;
+        facts = host.facts;
+        facts.resolve = start_view_resolve;
+        facts.read_head = start_view_read_head;
+        facts.userdata = &view;
+        identity_known = find_identity(&facts);
+        view = (StartView){ .host = &host.facts, .uid = facts.uid, .gid = facts.gid };
+        r = plan_load(d, global, &facts, &v.plan, &v.problems);
+        if (r < 0 && r != -EINVAL && r != -EPERM)
+                return r;
+        if (v.plan && !identity_known) {
+                v.plan->uid = (uid_t) -1;
+                v.plan->gid = (gid_t) -1;
+        }
+        v.status = r == -EINVAL ? CTL_DEFINITION : r == -EPERM ? CTL_REFUSED : CTL_OK;
+        *ret = v;
+        v = (Verdict){};
+        return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The plan of a server as its supervisor would make it: same definition, same host facts, same function. */
+
+#include "ctl/ctl.h"
+#include "sandbox/host-probe.h"
+
+/* What a start would say. */
+typedef struct Verdict {
+        Plan *plan;           /* NULL: none could be made */
+        ProblemList problems; /* of the plan, without those of reading the definition */
+        CtlExit status;       /* CTL_OK: it would start */
+} Verdict;
+
+void verdict_done(Verdict *v);
+#define _cleanup_verdict_ _cleanup_(verdict_done)
+
+/* instance: of the server, for its state directory. Negative errno only where something failed on our side. */
+int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret);

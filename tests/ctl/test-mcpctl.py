@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""mcpctl on a made-up tree, without any manager: what it says, and with which exit status.
+
+  test-mcpctl.py MCPCTL SOURCE-DIR
+"""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
+from cases import case, run  # pylint: disable=wrong-import-position
+
+MCPCTL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+TEMPORARY = tempfile.TemporaryDirectory(prefix='mcpctl-')
+ROOT = pathlib.Path(TEMPORARY.name)
+# The sanitizers of a build may need to be told something.
+KEPT = ('PATH', 'LD_LIBRARY_PATH', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS')
+ENV = {'HOME': '/home/nobody', 'LC_ALL': 'C', **{k: os.environ[k] for k in KEPT if k in os.environ}}
+SECRETS = ('s3cret-argument', 's3cret-value')
+
+
+def define(name, value, where='etc/mcp/servers.d'):
+    path = ROOT / where / f'{name}.json'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    path.chmod(0o644)
+    return path
+
+
+GOOD = {'command': '/bin/cat', 'args': ['--token', SECRETS[0]], 'env': {'API_KEY': SECRETS[1]},
+        'isolation': {'write': ['/tmp']}}
+
+
+def fill():
+    define('good', GOOD)
+    define('bad', '{\n  "command": 7,\n  "isolation": {"wirte": []}\n}\n')
+    define('gone', '')
+    define('shadowed', GOOD)
+    define('shadowed', {'command': '/bin/false'}, 'run/mcp/servers.d')
+    define('off', {**GOOD, 'enabled': False})
+    define('docker', {'command': '/bin/cat', 'isolation': {'mode': 'docker'}})
+    define('house', {'command': '/bin/cat', 'isolation': {'write': ['/etc/systemd/system']}})
+
+
+def ctl(*args, root=True, env=None):
+    command = [MCPCTL, '--system', *([f'--root={ROOT}'] if root else []), *args]
+    return subprocess.run(command, env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+
+def wrong(done, status, *words, stream=None):
+    """What does not hold of a run: its exit status, the words it has to say."""
+    said = done.stdout + done.stderr if stream is None else getattr(done, stream)
+    tail = said[-1000:]
+    if done.returncode != status:
+        yield f'{done.args[2:]}: exit status {done.returncode}, not {status}: {tail}'
+    yield from (f'{done.args[2:]}: does not say {w!r}: {tail}' for w in words if w not in said)
+
+
+@case
+def list_has_a_line_for_every_server():
+    done = ctl('list')
+    yield from wrong(done, 0)
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()}
+    states = {'good': 'unknown', 'bad': 'wrong', 'gone': 'masked', 'off': 'disabled', 'shadowed': 'unknown'}
+    for name, state in states.items():
+        if state not in rows.get(name, ''):
+            yield f'{name} is not {state}: {done.stdout}'
+    if 'is hidden by' not in done.stderr:
+        yield f'the shadowed file is not told: {done.stderr}'
+    if len(rows) != 8:
+        yield f'other lines than those of the servers: {done.stdout}'
+
+
+@case
+def list_is_what_no_verb_means():
+    if ctl().stdout != ctl('list').stdout:
+        yield 'it is something else'
+
+
+@case
+def list_as_json():
+    done = ctl('list', '--json')
+    yield from wrong(done, 0)
+    answer = json.loads(done.stdout)
+    servers = {s['name']: s for s in answer['servers']}
+    if set(answer) != {'scope', 'manager_reached', 'servers', 'problems'} or answer['manager_reached'] is not False:
+        yield f'members: {done.stdout}'
+    if servers['good']['isolation']['mode'] != 'sandbox' or servers['good']['isolation']['source'] != 'default':
+        yield f'isolation: {servers["good"]}'
+    if not servers['gone']['masked'] or servers['off']['enabled'] or servers['good']['sessions'] is not None:
+        yield f'states: {done.stdout}'
+    if [p['code'] for p in servers['bad']['problems']] != ['MCP-C-TYPE', 'MCP-C-UNKNOWN-KEY']:
+        yield f'problems: {servers["bad"]}'
+    if len(servers['shadowed']['shadowed']) != 1:
+        yield f'shadowed: {servers["shadowed"]}'
+
+
+@case
+def list_of_nothing_says_where_to_begin():
+    with tempfile.TemporaryDirectory() as empty:
+        done = subprocess.run([MCPCTL, '--system', f'--root={empty}', 'list'], env=ENV, capture_output=True, text=True, check=False)
+    yield from wrong(done, 0, '/etc/mcp/servers.d/NAME.json')
+
+
+@case
+def show_prints_the_plan_and_no_secret():
+    done = ctl('show', 'good')
+    yield from wrong(done, 0, '/bin/cat', 'and 2 arguments', 'API_KEY', 'isolation.write[0]', 'tasks 512', 'fs-write',
+                     'your own environment', str(ROOT))
+    if ' enforced ' in done.stdout.replace('will be enforced', ''):
+        yield 'a plan claims to be enforced'
+    as_json = ctl('show', '--json', 'good')
+    yield from wrong(as_json, 0)
+    answer = json.loads(as_json.stdout)
+    if set(answer) != {'file', 'starts', 'environment_of', 'plan', 'problems'} or not answer['starts']:
+        yield f'members: {as_json.stdout}'
+    if answer['plan']['environment'].count('API_KEY') != 1 or answer['environment_of'] != 'caller':
+        yield f'environment: {answer["plan"]["environment"]}'
+    yield from (f'prints {s}' for s in SECRETS if s in done.stdout + as_json.stdout)
+
+
+@case
+def show_takes_the_name_of_a_unit():
+    yield from wrong(ctl('show', 'mcp-server@good.service'), 0, 'Server: good')
+    yield from wrong(ctl('show', 'mcp-server@good.socket'), 0, 'Server: good')
+
+
+@case
+def show_of_what_cannot_be_shown():
+    yield from wrong(ctl('show', 'bad'), 2, 'MCP-X-NO-PLAN', '/isolation/wirte')
+    yield from wrong(ctl('show', 'gone'), 2, 'MCP-X-MASKED')
+    yield from wrong(ctl('show', 'docker'), 3, 'docker')
+
+
+@case
+def check_says_all_that_is_wrong():
+    yield from wrong(ctl('check', 'bad'), 2, 'bad.json:2:14: error:', 'MCP-C-TYPE at /command', 'bad.json:3:17: error:',
+                     'MCP-C-UNKNOWN-KEY at /isolation/wirte', 'Did you mean "write"?', stream='stdout')
+
+
+@case
+def check_exits_as_a_start_would():
+    yield from wrong(ctl('check', 'good'), 0, 'will start')
+    yield from wrong(ctl('check', 'off'), 0, 'disabled, a start will be refused')
+    yield from wrong(ctl('check', 'docker'), 3, 'refused')
+    yield from wrong(ctl('check', 'house'), 3, '/etc/systemd')
+    yield from wrong(ctl('check', 'good', 'docker'), 3)
+    yield from wrong(ctl('check', 'docker', 'bad'), 2)
+    yield from wrong(ctl('check'), 2, 'good: ', 'gone: masked')
+
+
+@case
+def check_takes_a_file_that_is_not_in_place():
+    with tempfile.TemporaryDirectory() as elsewhere:
+        file = pathlib.Path(elsewhere) / 'new.json'
+        file.write_text(json.dumps(GOOD))
+        yield from wrong(ctl('check', str(file)), 0, 'will start')
+        file.write_text('{"command": "/bin/cat",}')
+        yield from wrong(ctl('check', str(file)), 2, 'new.json:1:')
+        yield from wrong(ctl('check', str(file) + 'x'), 2)
+
+
+@case
+def check_as_json():
+    done = ctl('check', '--json', 'good', 'bad')
+    yield from wrong(done, 2)
+    good, bad = json.loads(done.stdout)
+    if not good['starts'] or good['exit_status'] != 0 or good['isolation']['mode'] != 'sandbox':
+        yield f'good: {good}'
+    if bad['starts'] or bad['exit_status'] != 2 or bad['problems'][0]['line'] != 2 or bad['isolation'] is not None:
+        yield f'bad: {bad}'
+
+
+@case
+def unknown_server_is_answered_with_the_nearest():
+    yield from wrong(ctl('show', 'goood'), 4, 'Did you mean "good"?', 'MCP-X-NO-SUCH-SERVER', stream='stderr')
+    yield from wrong(ctl('check', 'nothing-like-it'), 4, 'mcpctl list', stream='stderr')
+    error = json.loads(ctl('show', '--json', 'goood').stdout)['error']
+    if error['code'] != 'MCP-X-NO-SUCH-SERVER' or 'good' not in error['remedy']:
+        yield f'JSON: {error}'
+
+
+@case
+def wrong_usage_exits_with_2_and_says_what_is_right():
+    for args, words in (
+            (['chek'], ('"mcpctl check"',)), (['--jsn'], ('--json',)), (['show'], ('mcpctl show NAME',)), (['-x'], ('-x',)),
+            (['show', 'a', 'b'], ('mcpctl show NAME',)), (['probe', 'good'], ('--root',)), (['list', '--follow'], ('--follow',)),
+            (['--timeout'], ('needs a value',)), (['probe', '--timeout=soon', 'good'], ('30s',)), (['logs', '-n', 'x'], ('--lines',)),
+            (['--json=1'], ('--json',)),
+    ):
+        yield from wrong(ctl(*args), 2, 'MCP-X-USAGE', *words, stream='stderr')
+
+
+@case
+def tool_arguments_have_to_be_an_object():
+    for text in ('[1]', '{', 'null', '7'):
+        yield from wrong(ctl('call', 'good', 'tool', text, root=False), 2, 'JSON object')
+
+
+@case
+def without_a_manager_what_needs_one_says_so():
+    env = {'DBUS_SYSTEM_BUS_ADDRESS': f'unix:path={ROOT}/no-bus', 'XDG_RUNTIME_DIR': str(ROOT / 'no-runtime'),
+           'XDG_CONFIG_HOME': str(ROOT / 'etc'), 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={ROOT}/no-bus'}
+    yield from wrong(ctl('status', root=False, env=env), 69, 'MCP-X-NO-MANAGER', stream='stderr')
+    done = subprocess.run([MCPCTL, '--user', 'probe', 'good'], env={**ENV, **env}, capture_output=True, text=True, check=False)
+    yield from wrong(done, 69, 'MCP-X-NOT-LISTENING', 'mcp-server@good.socket')
+    done = subprocess.run([MCPCTL, '--user', 'list'], env={**ENV, **env}, capture_output=True, text=True, check=False)
+    yield from wrong(done, 0, 'cannot be reached')
+
+
+@case
+def help_manual_and_completion_know_the_same_words():
+    text = ctl('--help').stdout
+    verbs = set(re.findall(r'^  ([a-z]+)(?: |$)', text.partition('Verbs:')[2].partition('Options:')[0], re.MULTILINE))
+    options = set(re.findall(r'--([a-z-]+)', text.partition('Options:')[2].partition('Exit status:')[0]))
+    if not {'list', 'probe'} <= verbs or not {'json', 'root'} <= options:
+        yield f'the help has another form: {verbs} {options}'
+    manual = (SOURCE / 'src/ctl/mcpctl.1').read_text()
+    in_manual = {
+        'verbs': set(re.findall(r'^\.It Cm ([a-z]+)', manual.partition('.Sh VERBS')[2].partition('.Sh OPTIONS')[0], re.MULTILINE)),
+        'options': set(re.findall(r'Fl -([a-z-]+)', manual.partition('.Sh OPTIONS')[2].partition('.Sh EXIT')[0])),
+    }
+    completion = (SOURCE / 'src/ctl/mcpctl.bash').read_text()
+    in_completion = {
+        'verbs': set(re.search(r"verbs='([^']*)'", completion)[1].split()),
+        'options': {o.strip('-=') for o in re.search(r"options='([^']*)'", completion)[1].split()},
+    }
+    for where, found in (('manual', in_manual), ('completion', in_completion)):
+        for kind, expected in (('verbs', verbs), ('options', options)):
+            if found[kind] != expected:
+                yield f'{kind} of the {where}: {sorted(found[kind] ^ expected)} is on one side only'
+
+
+@case
+def every_code_is_in_the_manual():
+    manual = (SOURCE / 'src/ctl/mcpctl.1').read_text()
+    for path in sorted((SOURCE / 'src/ctl').glob('*.c')):
+        yield from (f'{path.name}: {code}' for code in re.findall(r'"(MCP-X-[A-Z-]+)"', path.read_text()) if code not in manual)
+
+
+@case
+def help_and_version():
+    yield from wrong(ctl('--help', root=False), 0, 'Verbs:', 'Exit status:', stream='stdout')
+    yield from wrong(ctl('--version', root=False), 0, 'mcp-systemd', stream='stdout')
+    if not ctl('--help').stdout.isascii():
+        yield 'the help is more than a plain terminal can show'
+
+
+def on_a_terminal(*args, env):
+    """Runs mcpctl in a terminal; returns what it shows."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([MCPCTL, '--system', f'--root={ROOT}', *args], env={**ENV, 'TERM': 'xterm', **env}, stdin=slave,
+                          stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        shown = b''
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        process.wait(60)
+    os.close(master)
+    return shown.decode()
+
+
+@case
+def terminal_gets_colours_and_80_columns():
+    shown = on_a_terminal('show', 'good', env={'COLUMNS': '80', 'PAGER': ''})
+    if '\033[' not in shown:
+        yield 'no colours'
+    for line in re.sub(r'\033\[[0-9;]*m', '', shown).splitlines():
+        if len(line.rstrip()) > 80:
+            yield f'too long: {line!r}'
+    if '\033[' in on_a_terminal('show', 'good', env={'NO_COLOR': '1', 'PAGER': ''}):
+        yield 'colours in spite of NO_COLOR'
+    if not shown.isascii():
+        yield 'more than ASCII in the C locale'
+
+
+@case
+def long_output_goes_through_the_pager():
+    if 'PAGED' not in on_a_terminal('list', env={'PAGER': 'sed s/NAME/PAGED/'}):
+        yield 'the pager was not used'
+    if 'PAGED' in on_a_terminal('list', '--no-pager', env={'PAGER': 'sed s/NAME/PAGED/'}):
+        yield 'it was used in spite of --no-pager'
+    if 'NAME' not in on_a_terminal('list', env={'PAGER': '/nonexistent/pager'}):
+        yield 'nothing is shown without a pager'
+
+
+if __name__ == '__main__':
+    fill()
+    sys.exit(run())
