@@ -329,8 +329,7 @@ def systemd_has_nothing_to_say_about_it():
             assert len(w.instances()) > len(names), w.instances()
             # To systemd-analyze a colon separates a file from an alias.
             instances = [i for i in w.instances() if ':' not in i]
-            units = [f'mcp-server@{i}.{suffix}' for i in instances for suffix in ('socket', 'service')]
-            done = verify(w, units, scope)
+            done = verify(w, [f'mcp-server@{i}.service' for i in instances], scope)  # each with its socket
             expect_equal((done.returncode, done.stdout), (0, ''), f'{scope}: systemd-analyze verify')
 
 
@@ -396,7 +395,7 @@ def seconds(n):
         for i in range(n):
             w.define(f'server-{i}', {**SERVER, 'args': ['x'] * 20})
         best = float('inf')
-        for _ in range(3):
+        for _ in range(2):
             shutil.rmtree(w.out)
             w.out.mkdir()
             start = time.monotonic()
@@ -408,9 +407,9 @@ def seconds(n):
 
 @case
 def ten_times_the_servers_take_about_ten_times_as_long():
-    few, many = seconds(200), seconds(2000)
-    print(f'# {few * 1000:.0f} ms for 200, {many * 1000:.0f} ms for 2000')
-    assert many < 25 * few, f'{few} s for 200 servers, {many} s for 2000'
+    few, many = seconds(100), seconds(1000)
+    print(f'# {few * 1000:.0f} ms for 100, {many * 1000:.0f} ms for 1000')
+    assert many < 25 * few, f'{few} s for 100 servers, {many} s for 1000'
 
 
 if __name__ == '__main__':
