@@ -20,6 +20,13 @@ bool field_expect(DefinitionReader *reader, const Field *field, const JsonValue 
         return false;
 }
 
+bool field_expect_few(DefinitionReader *reader, const JsonValue *v) {
+        if (v->n_items <= FIELD_ITEMS_MAX)
+                return true;
+        complain(reader, v, "MCP-C-MANY", NULL, "There are more than %u entries here.", FIELD_ITEMS_MAX);
+        return false;
+}
+
 static bool string_is_whole(DefinitionReader *reader, const JsonValue *v) {
         if (strlen(v->string) == v->string_length)
                 return true;
@@ -72,9 +79,10 @@ int field_read_ignored(DefinitionReader *reader, const Field *field, const JsonV
 }
 
 int field_read_network_mode(DefinitionReader *reader, const Field *field, const JsonValue *v) {
-        if (v->type == JSON_STRING && streq(v->string, "none"))
-                reader->no_network = v;
-        return field_read_ignored(reader, field, v);
+        if (v->type != JSON_STRING || !streq(v->string, "none"))
+                return field_read_ignored(reader, field, v);
+        reader->no_network = v; /* whether that is all right depends on isolation.network */
+        return definition_ignore(reader, v);
 }
 
 int field_read_name(DefinitionReader *reader, const Field *field, const JsonValue *v) {

@@ -45,7 +45,7 @@ int field_read_users(DefinitionReader *reader, const Field *field, const JsonVal
         const JsonValue *item;
         int r;
 
-        if (!field_expect(reader, field, v, JSON_ARRAY))
+        if (!field_expect(reader, field, v, JSON_ARRAY) || !field_expect_few(reader, v))
                 return 0;
         /* An empty list reads as "nobody", but would be the default once it is stored. */
         if (v->n_items == 0)
@@ -71,7 +71,7 @@ int field_read_accept_env(DefinitionReader *reader, const Field *field, const Js
         const JsonValue *item;
         int r;
 
-        if (!field_expect(reader, field, v, JSON_ARRAY))
+        if (!field_expect(reader, field, v, JSON_ARRAY) || !field_expect_few(reader, v))
                 return 0;
         JSON_FOREACH (item, v) {
                 const char *why;

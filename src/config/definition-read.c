@@ -130,6 +130,8 @@ static int read_members(DefinitionReader *reader, FieldGroup group, const JsonVa
         const JsonValue *item;
         int r;
 
+        if (!field_expect_few(reader, object))
+                return 0;
         JSON_FOREACH (item, object) {
                 r = read_member(reader, group, item);
                 if (r < 0)

@@ -96,6 +96,9 @@ int field_read_accept_env(DefinitionReader *reader, const Field *field, const Js
 
 /* Is v of that type? If not, says what is expected there. */
 bool field_expect(DefinitionReader *reader, const Field *field, const JsonValue *v, JsonType type);
+/* Not more than FIELD_ITEMS_MAX items? For what is not linear in them: a strange file must not hold up the boot. */
+#define FIELD_ITEMS_MAX 4096U
+bool field_expect_few(DefinitionReader *reader, const JsonValue *v);
 /* A string without NUL. */
 bool field_expect_string(DefinitionReader *reader, const Field *field, const JsonValue *v);
 static inline void *field_target(DefinitionReader *reader, const Field *field) {

@@ -165,7 +165,9 @@ typedef struct ServerList {
         ProblemList problems; /* those that belong to no server: a broken client file, two names in one unit name */
 } ServerList;
 
-/* Linear in the number of definitions (sorting apart). One bad file costs its server alone. */
+/* Linear in the number of definitions (sorting apart). One bad file costs its server alone. There is one entry for each
+ * unit name: two files that meet in one are named in the entry's problems and in the list's. A directory that is not
+ * trusted makes its servers unusable and still hides weaker ones: a mode that is wrong must not undo a mask. */
 int server_list_load(const ConfigPaths *paths, ServerList *ret);
 void server_list_done(ServerList *list);
 #define _cleanup_server_list_ _cleanup_(server_list_done)

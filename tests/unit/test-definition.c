@@ -452,6 +452,24 @@ TEST(all_problems_come_at_once) {
         ASSERT_EQ(find_problem(&problems, "MCP-C-RANGE", "/limits/tasks")->line, 2);
 }
 
+TEST(a_strange_file_holds_nobody_up) {
+        static const char entry[] = "\"a\",";
+        _cleanup_free_ char *text = malloc(JSON_SIZE_MAX);
+        _cleanup_problems_ ProblemList problems = {};
+        _cleanup_definition_ Definition *d = NULL;
+        char *end = text;
+
+        ASSERT_NOT_NULL(text);
+        end = stpcpy(end, "{ \"command\": \"x\", \"access\": { \"users\": [");
+        while (end + 64 < text + JSON_SIZE_MAX)
+                end = stpcpy(end, entry);
+        (void) stpcpy(end, "\"a\"] } }");
+        d = read_own(text, &problems);
+        ASSERT_NOT_NULL(d);
+        ASSERT_NOT_NULL(find_problem(&problems, "MCP-C-MANY", "/access/users"));
+        ASSERT_NULL(d->access.users);
+}
+
 TEST(a_mode_that_is_unknown_is_kept_as_written) {
         _cleanup_problems_ ProblemList problems = {};
         _cleanup_definition_ Definition *d = read_own(
