@@ -87,34 +87,31 @@ static int deny_arguments(scmp_filter_ctx ctx) {
         return r;
 }
 
-/* unix_sockets none. Datagram pairs too: their ends can be sent or connected to any other socket by its path. */
-static int deny_unix(scmp_filter_ctx ctx) {
-        static const int datagram_types[] = { SOCK_DGRAM, SOCK_RAW };
-        int r;
+/* With unix_sockets none pairs stay, but not of datagrams: their ends can be sent or connected to any other socket by its
+ * path. The kernel takes SOCK_RAW for SOCK_DGRAM here. */
+static int deny_datagram_pairs(scmp_filter_ctx ctx) {
+        static const scmp_datum_t types[] = { SOCK_DGRAM, SOCK_RAW };
+        int r = 0;
 
-        r = seccomp_rule_add_exact(
-                        ctx,
-                        DENY_FAMILY,
-                        SCMP_SYS(socket),
-                        1,
-                        SCMP_A0(SCMP_CMP_MASKED_EQ, INT_BITS, AF_UNIX));
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(datagram_types); i++)
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(types); i++)
                 r = seccomp_rule_add_exact(
                                 ctx,
                                 DENY_FAMILY,
                                 SCMP_SYS(socketpair),
                                 1,
-                                SCMP_A1(SCMP_CMP_MASKED_EQ,
-                                        SOCK_TYPE_BITS,
-                                        (scmp_datum_t) datagram_types[i]));
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, SOCK_TYPE_BITS, types[i]));
         return r;
 }
 
 /* Everything but AF_UNIX; a number with high bits is not AF_UNIX either. */
-static int deny_network(scmp_filter_ctx ctx) {
+static int deny_network(scmp_filter_ctx ctx, bool unix_too) {
         int r;
 
-        r = seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        if (unix_too)
+                r = seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 0);
+        else
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
         if (r >= 0)
                 r = seccomp_rule_add_exact(
                                 ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
@@ -211,9 +208,11 @@ static int add_rules(scmp_filter_ctx ctx, const Plan *plan) {
         if (r >= 0)
                 r = deny_arguments(ctx);
         if (r >= 0 && plan->unix_sockets == UNIX_NONE)
-                r = deny_unix(ctx);
+                r = deny_datagram_pairs(ctx);
         if (r >= 0 && plan->network == NETWORK_MODE_BLOCKED)
-                r = deny_network(ctx);
+                r = deny_network(ctx, plan->unix_sockets == UNIX_NONE);
+        else if (r >= 0 && plan->unix_sockets == UNIX_NONE)
+                r = deny_family(ctx, SCMP_A0(SCMP_CMP_MASKED_EQ, INT_BITS, AF_UNIX));
         if (r >= 0 && plan->network == NETWORK_MODE_PORTS)
                 r = narrow_to_tcp(ctx, plan->bind_ports.n_ports > 0);
         return r;
