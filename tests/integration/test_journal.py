@@ -11,6 +11,12 @@ def events(world, server):
     return [r for r in world.journal(f'MCP_SERVER={server.name}') if 'MESSAGE_ID' in r]
 
 
+def session_events(world, server):
+    """Once there are two kinds of them."""
+    found = [r for r in events(world, server) if 'MCP_SESSION' in r]
+    return found if len({r['MESSAGE_ID'] for r in found}) >= 2 else []
+
+
 @case
 def a_sessions_start_and_end_are_events_with_fields(world):
     server = world.fixture('honest')
@@ -18,12 +24,7 @@ def a_sessions_start_and_end_are_events_with_fields(world):
     pid = client.process.pid
     client.close()
     nothing_left(server)
-    found = eventually(
-        lambda: (e := [r for r in events(world, server) if 'MCP_SESSION' in r])
-        if len({r['MESSAGE_ID'] for r in events(world, server) if 'MCP_SESSION' in r}) >= 2
-        else None,
-        'a start and an end in the journal',
-    )
+    found = eventually(lambda: session_events(world, server), 'a start and an end in the journal')
     expect_equal(len({r['MCP_SESSION'] for r in found}), 1, 'sessions in the records')
     start = found[0]
     expect_equal(start.get('MCP_CLIENT_PID'), str(pid), 'MCP_CLIENT_PID')
