@@ -96,6 +96,8 @@ TEST(mcpproxy_needs_names) {
         _cleanup_problems_ ProblemList problems = {};
 
         ASSERT_EQ(r.file.n_entries, 3);
+        for (size_t i = 0; i < r.file.n_entries; i++)
+                ASSERT_EQ(r.file.entries[i].twice, streq(r.file.entries[i].name, "q"));
         ASSERT_NOT_NULL(find_problem(&r.file.problems, "MCP-C-NAME"));
         ASSERT_NOT_NULL(find_problem(&r.file.problems, "MCP-C-COLLISION"));
         ASSERT_FALSE(problem_list_has_errors(&r.problems));
