@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* plan_make() on a made-up host. */
+
+#include "config/definition-read.h"
+#include "fake-host.h"
+
+typedef struct Made {
+        int result;
+        Plan *plan;
+        ProblemList problems;
+        Definition *definition;
+} Made;
+
+static Made made;
+
+/* Makes the plan of a definition; what the last call made is freed. */
+static int make(const HostFacts *host,
+                const GlobalIsolation *global,
+                const ManifestGrants *manifest,
+                const char *json) {
+        plan_free(made.plan);
+        problem_list_done(&made.problems);
+        definition_free(made.definition);
+        made = (Made){};
+        if (!fake_files)
+                fake_files = usual_files;
+        ASSERT_OK(definition_read_text(
+                        json, strlen(json), "test", "/etc/x/test.json", &made.definition, &made.problems));
+        made.result = plan_make(made.definition, global, manifest, host, &made.plan, &made.problems);
+        return made.result;
+}
+
+static int make7(const char *json) {
+        HostFacts host = fake_host(7);
+
+        return make(&host, NULL, NULL, json);
+}
+
+static const Problem *problem(const char *code) {
+        for (size_t i = 0; i < made.problems.n_items; i++)
+                if (streq(made.problems.items[i].code, code))
+                        return made.problems.items + i;
+        return NULL;
+}
+
+static const char *message(const char *code) {
+        const Problem *p = problem(code);
+
+        return p ? p->message : NULL;
+}
+
+/* The union of what the rules grant on exactly that path. */
+static unsigned granted(const char *path) {
+        unsigned access = 0;
+
+        for (size_t i = 0; i < made.plan->n_rules; i++)
+                if (path_equal(made.plan->rules[i].path, path) && made.plan->rules[i].resolved)
+                        access |= made.plan->rules[i].access;
+        return access;
+}
+
+static ProtectionState state(ProtectionId id) {
+        return made.plan->protections[id].state;
+}
+
+#define R  ACCESS_READ
+#define X  ACCESS_EXECUTE
+#define WR ACCESS_WRITE
+
+TEST(the_sandbox_of_mcpproxy) {
+        ASSERT_OK(make7("{ \"command\": \"true\", \"working_dir\": \"/srv/project\" }"));
+        ASSERT_STREQ(made.plan->command, "/usr/bin/true");
+        ASSERT_STREQ(made.plan->argv[0], "true");
+        ASSERT_TRUE(made.plan->confined);
+        ASSERT_TRUE(made.plan->isolation.isolated);
+        ASSERT_FALSE(made.plan->reads_confined);
+        ASSERT_FALSE(made.plan->strict);
+        ASSERT_EQ(granted("/"), R | X);
+        ASSERT_EQ(granted("/srv/project"), R | X | WR);
+        ASSERT_EQ(granted("/tmp"), R | X | WR);
+        ASSERT_EQ(granted("/dev/null"), R | WR | ACCESS_IOCTL);
+        ASSERT_EQ(granted("/home/ada/.npm"), R | WR);
+        ASSERT_EQ(granted("/home/ada/.cache"), R | WR); /* to be made */
+        ASSERT_EQ(granted("/home/ada/.local/share"), 0);
+        ASSERT_EQ(granted("/home/ada"), 0);
+        ASSERT_EQ(made.plan->network, NETWORK_MODE_UNRESTRICTED);
+        ASSERT_TRUE(made.plan->scope_signals && made.plan->scope_abstract && made.plan->syscall_floor);
+        ASSERT_EQ(plan_count_missing(made.plan), 0);
+        ASSERT_EQ(made.plan->uid, (uid_t) -1);
+}
+
+TEST(every_rule_has_a_source) {
+        ASSERT_OK(make7("{ \"command\": \"npx\", \"args\": [\"x\"], \"isolation\": { \"write\": "
+                        "[\"/srv/project\"] } }"));
+        for (size_t i = 0; i < made.plan->n_rules; i++)
+                ASSERT_TRUE(!isempty(made.plan->rules[i].source));
+        ASSERT_EQ(granted("/srv/project"), R | X | WR);
+}
+
+TEST(environment_is_an_allowlist) {
+        char **env;
+
+        ASSERT_OK(make7("{ \"command\": \"true\", \"env\": { \"A\": \"${LANG}\", \"B\": \"x\" } }"));
+        env = made.plan->env;
+        ASSERT_STREQ(env_get(env, "A"), "C.UTF-8");
+        ASSERT_STREQ(env_get(env, "B"), "x");
+        ASSERT_STREQ(env_get(env, "LANG"), "C.UTF-8");
+        ASSERT_STREQ(env_get(env, "HOME"), "/home/ada");
+        ASSERT_STREQ(env_get(env, "TMPDIR"), "/tmp");
+        ASSERT_STREQ(env_get(env, "USER"), "ada");
+        ASSERT_STREQ(env_get(env, "LOGNAME"), "ada");
+        ASSERT_STREQ(env_get(env, "XDG_CONFIG_HOME"), "/home/ada/.config");
+        ASSERT_NULL(env_get(env, "SSH_AUTH_SOCK"));
+        ASSERT_NULL(env_get(env, "DOCKER_HOST"));
+        ASSERT_NULL(env_get(env, "DBUS_SESSION_BUS_ADDRESS"));
+        ASSERT_NULL(env_get(env, "XDG_RUNTIME_DIR"));
+        ASSERT_NULL(env_get(env, "API_KEY"));
+        ASSERT_NULL(env_get(env, "NOTIFY_SOCKET"));
+        ASSERT_NULL(env_get(env, "LC_TIME")); /* an exported shell function */
+}
+
+/* Giving any env must not make programs unfindable. */
+TEST(path_is_completed_not_replaced) {
+        const char *path;
+
+        ASSERT_OK(make7("{ \"command\": \"only-in-nvm\", \"env\": { \"A\": \"1\" } }"));
+        path = env_get(made.plan->env, "PATH");
+        ASSERT_TRUE(startswith(path, "/usr/bin:/bin:"));
+        ASSERT_CONTAINS(path, ":/home/ada/.local/bin:");
+        ASSERT_CONTAINS(path, "/home/ada/.nvm/versions/node/v20.1.0/bin");
+        ASSERT_LACKS(path, "relative");
+        ASSERT_STREQ(made.plan->command, "/home/ada/.nvm/versions/node/v20.1.0/bin/only-in-nvm");
+}
+
+TEST(env_wins_over_env_file_wins_over_base) {
+        char **env;
+
+        ASSERT_OK(make7("{ \"command\": \"true\", \"envFile\": \"/srv/project/env.list\", \"env\": { \"E\": "
+                        "\"from env\", \"LANG\": "
+                        "\"de\" } }"));
+        env = made.plan->env;
+        ASSERT_STREQ(env_get(env, "A"), "again");
+        ASSERT_STREQ(env_get(env, "B"), "two words");
+        ASSERT_STREQ(env_get(env, "C"), "single $x \\n");
+        ASSERT_STREQ(env_get(env, "D"), "line\nnext \"q\"");
+        ASSERT_STREQ(env_get(env, "E"), "from env");
+        ASSERT_STREQ(env_get(env, "LANG"), "de");
+}
+
+TEST(env_file_problems_name_lines_and_no_values) {
+        ASSERT_ERROR(make7("{ \"command\": \"true\", \"envFile\": \"/srv/project/env.bad\" }"), EINVAL);
+        ASSERT_CONTAINS(message("MCP-P-ENV-FILE-LINE"), "Line 2");
+        for (size_t i = 0; i < made.problems.n_items; i++) {
+                ASSERT_LACKS(made.problems.items[i].message, "hunter2");
+                ASSERT_LACKS(made.problems.items[i].message, "TOKEN");
+        }
+        ASSERT_ERROR(make7("{ \"command\": \"true\", \"envFile\": \"/srv/none\" }"), EINVAL);
+        ASSERT_CONTAINS(message("MCP-P-ENV-FILE"), "/srv/none");
+}
+
+TEST(tmpdir_is_the_servers) {
+        ASSERT_OK(make7("{ \"command\": \"true\", \"env\": { \"TMPDIR\": \"/srv/project/data\" } }"));
+        ASSERT_EQ(granted("/srv/project/data"), R | X | WR);
+        ASSERT_EQ(granted("/tmp"), 0);
+}
+
+TEST(a_private_home_is_the_state_directory) {
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"home\": \"private\" } }"));
+        ASSERT_STREQ(env_get(made.plan->env, "HOME"), "/home/ada/.local/state/mcp/test");
+        ASSERT_STREQ(env_get(made.plan->env, "TMPDIR"), "/home/ada/.local/state/mcp/test/tmp");
+        ASSERT_NULL(env_get(made.plan->env, "XDG_CONFIG_HOME"));
+        ASSERT_EQ(granted("/home/ada/.npm"), 0);
+        ASSERT_EQ(granted("/tmp"), 0);
+        ASSERT_EQ(granted("/home/ada/.local/state/mcp/test"), R | X | WR);
+        /* What it owns as a whole gets no rule of its own below: it could be turned into a link. */
+        ASSERT_EQ(granted("/home/ada/.local/state/mcp/test/.cache"), 0);
+}
+
+TEST(working_directory_problems_have_their_own_words) {
+        static const struct {
+                const char *dir, *says;
+        } cases[] = {
+                { "/srv/none", "does not exist" },      { "/srv/project/file", "is not a directory" },
+                { "/srv/closed", "search permission" }, { "/srv/up/denied", "permission denied" },
+                { "/srv/loop", "cannot be used" },      { "/srv/dangling", "does not exist" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"working_dir\": \"%s\" }", cases[i].dir);
+
+                ASSERT_ERROR(make7(json), EINVAL);
+                ASSERT_CONTAINS(message("MCP-P-WORKING-DIR"), cases[i].dir);
+                ASSERT_CONTAINS(message("MCP-P-WORKING-DIR"), "working_dir");
+                ASSERT_CONTAINS(message("MCP-P-WORKING-DIR"), cases[i].says);
+                ASSERT_EQ(problem("MCP-P-WORKING-DIR")->line, 1);
+        }
+}
+
+TEST(command_problems_have_their_own_words) {
+        static const struct {
+                const char *command, *code, *says;
+        } cases[] = {
+                { "not-there", "MCP-P-COMMAND-NOT-FOUND", "/usr/bin:/bin:" },
+                { "/srv/not-there", "MCP-P-COMMAND-NOT-FOUND", "does not exist" },
+                { "/srv/dangling", "MCP-P-COMMAND-NOT-FOUND", "does not exist" },
+                { "plain-text", "MCP-P-COMMAND-NOT-EXECUTABLE", "is not executable" },
+                { "/srv/project/file", "MCP-P-COMMAND-NOT-EXECUTABLE", "is not executable" },
+                { "directory", "MCP-P-COMMAND-NOT-EXECUTABLE", "is a directory" },
+                { "/srv/project", "MCP-P-COMMAND-NOT-EXECUTABLE", "is a directory" },
+                { "/srv/loop", "MCP-P-COMMAND-NOT-EXECUTABLE", "cannot be used" },
+                { "/srv/project/run.sh", "MCP-P-INTERPRETER-NOT-FOUND", "/srv/missing/interpreter" },
+                { "npx", "MCP-P-RUNNER-ARGS", "npx" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *json = strformat("{ \"command\": \"%s\" }", cases[i].command);
+
+                printf("# %s\n", cases[i].command);
+                ASSERT_ERROR(make7(json), EINVAL);
+                ASSERT_CONTAINS(message(cases[i].code), cases[i].says);
+        }
+}
+
+TEST(snap_is_refused_with_the_reason) {
+        ASSERT_ERROR(make7("{ \"command\": \"/snap/bin/uvx\", \"args\": [\"x\"] }"), EPERM);
+        ASSERT_CONTAINS(message("MCP-P-SNAP"), "no_new_privs");
+        /* Without a sandbox there is no no_new_privs. */
+        ASSERT_OK(make7("{ \"command\": \"/snap/bin/uvx\", \"args\": [\"x\"], \"isolation\": { \"mode\": "
+                        "\"none\" } }"));
+}
+
+TEST(modes) {
+        const GlobalIsolation docker = { .present = true, .enabled = TRISTATE_YES };
+        HostFacts host = fake_host(7);
+
+        ASSERT_ERROR(make(&host, &docker, NULL, "{ \"command\": \"true\" }"), EPERM);
+        ASSERT_CONTAINS(message("MCP-P-DOCKER"), "docker_isolation");
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"mode\": \"none\" } }"));
+        ASSERT_FALSE(made.plan->confined || made.plan->syscall_floor || made.plan->no_new_privs);
+        ASSERT_EQ(made.plan->n_rules, 0);
+        ASSERT_EQ(state(PROTECTION_FS_WRITE), PROTECTION_NOT_WANTED);
+        ASSERT_EQ(state(PROTECTION_RLIMITS), PROTECTION_ENFORCED);
+}
+
+TEST(disabled_and_quarantined_are_refused) {
+        ASSERT_ERROR(make7("{ \"command\": \"true\", \"enabled\": false }"), EPERM);
+        ASSERT_NOT_NULL(problem("MCP-P-DISABLED"));
+        ASSERT_ERROR(make7("{ \"command\": \"true\", \"quarantined\": true }"), EPERM);
+        ASSERT_NOT_NULL(problem("MCP-P-QUARANTINED"));
+}
+
+/* Both directions, through links, in isolation.write and in working_dir. */
+TEST(keys_to_the_house_are_refused) {
+        static const char *const paths[] = {
+                "/home/ada/.ssh",
+                "/home/ada/.config/systemd/user",
+                "/home/ada",
+                "/home",
+                "/",
+                "/etc",
+                "/etc/systemd/system",
+                "/srv/to-ssh",
+                "/home/ada/dotfiles",
+                "/home/ada/dotfiles/autostart",
+                "/home/ada/.config",
+                "/home/ada/.bashrc",
+                "/proc",
+                "/usr",
+                "~/.ssh",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"isolation\": { \"write\": [\"%s\"] } }",
+                                paths[i]);
+
+                printf("# %s\n", paths[i]);
+                ASSERT_ERROR(make7(json), EPERM);
+                ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "isolation.write[0]");
+        }
+        ASSERT_ERROR(make7("{ \"command\": \"true\", \"working_dir\": \"/home/ada\" }"), EPERM);
+        ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "working directory");
+        ASSERT_OK(make7("{ \"command\": \"true\", \"working_dir\": \"/home/ada/notes\" }"));
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/home/ada/notes\", "
+                        "\"/srv\"] } }"));
+}
+
+TEST(keys_by_function) {
+        HostFacts host = fake_host(7);
+
+        fake_files = usual_files;
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.ssh/x", ACCESS_WRITE));
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/run/user/1000/systemd", ACCESS_WRITE));
+        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.ssh/x", ACCESS_READ));
+        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.sshx", ACCESS_WRITE));
+        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/notes", ACCESS_WRITE));
+}
+
+TEST(missing_grants_are_fatal_missing_baseline_is_not) {
+        static const char *const paths[] = { "/srv/none", "/srv/loop", "/srv/dangling" };
+
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"isolation\": { \"write\": [\"%s\"] } }",
+                                paths[i]);
+
+                ASSERT_ERROR(make7(json), EINVAL);
+                ASSERT_CONTAINS(message("MCP-P-GRANT-PATH"), paths[i]);
+        }
+        ASSERT_OK(make7("{ \"command\": \"true\" }"));
+        ASSERT_TRUE(strv_length(made.plan->notes) > 0); /* ~/.local/share/pnpm and others are not there */
+}
+
+TEST(all_problems_at_once) {
+        ASSERT_ERROR(make7("{ \"command\": \"not-there\", \"working_dir\": \"/srv/none\", \"env\": { \"A\": "
+                           "\"${UNSET_X}\" }, "
+                           "\"isolation\": { \"write\": [\"/srv/none\", \"/home/ada\"] } }"),
+                     EPERM);
+        ASSERT_NOT_NULL(problem("MCP-P-COMMAND-NOT-FOUND"));
+        ASSERT_NOT_NULL(problem("MCP-P-WORKING-DIR"));
+        ASSERT_NOT_NULL(problem("MCP-P-GRANT-PATH"));
+        ASSERT_NOT_NULL(problem("MCP-P-KEY-TO-THE-HOUSE"));
+        ASSERT_GE(made.problems.n_items, 5);
+}
+
+/* Which rows a kernel of each ABI has to miss for plain sandbox mode. */
+static const struct {
+        ProtectionId id;
+        int abi;
+} sandbox_rows[] = {
+        { PROTECTION_FS_WRITE, 1 },  { PROTECTION_FS_REFER, 2 }, { PROTECTION_FS_TRUNCATE, 3 },
+        { PROTECTION_DEV_IOCTL, 5 }, { PROTECTION_SIGNAL, 6 },
+};
+
+TEST(protections_per_abi) {
+        for (int abi = 0; abi <= 10; abi++) {
+                HostFacts host = fake_host(abi);
+                size_t missing = 0;
+
+                ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+                ASSERT_EQ(made.plan->confined, abi > 0);
+                for (size_t i = 0; i < ELEMENTSOF(sandbox_rows); i++) {
+                        bool there = abi >= sandbox_rows[i].abi;
+
+                        ASSERT_EQ(state(sandbox_rows[i].id),
+                                  there ? PROTECTION_ENFORCED : PROTECTION_MISSING);
+                        missing += !there;
+                }
+                /* The filter alone keeps UNIX sockets shut. */
+                ASSERT_EQ(state(PROTECTION_UNIX_PATH), PROTECTION_ENFORCED);
+                ASSERT_EQ(plan_count_missing(made.plan), missing);
+
+                /* strict says the same by refusing, and names what it needs. */
+                ASSERT_EQ(make(&host,
+                               NULL,
+                               NULL,
+                               "{ \"command\": \"true\", \"isolation\": { \"enforcement\": \"strict\" } }"),
+                          missing > 0 ? -EPERM : 0);
+                if (abi == 2) {
+                        ASSERT_CONTAINS(message("MCP-P-STRICT"), "fs-truncate");
+                        ASSERT_CONTAINS(message("MCP-P-STRICT"), "ABI 3 (Linux 6.2)");
+                        ASSERT_CONTAINS(message("MCP-P-STRICT"), "found ABI 2");
+                }
+        }
+}
+
+TEST(no_landlock_is_said_in_these_words) {
+        HostFacts host = fake_host(0);
+
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_CONTAINS(message("MCP-P-UNCONFINED"), "DEGRADED/unconfined");
+        ASSERT_FALSE(made.plan->isolation.isolated);
+        ASSERT_EQ(made.plan->isolation.source, ISOLATION_SOURCE_SANDBOX_UNAVAILABLE);
+        host.landlock.unavailable = EOPNOTSUPP;
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_FS_WRITE].needs, "lsm=");
+        host.landlock.unavailable = EPERM;
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_FS_WRITE].needs, "forbids");
+}
+
+TEST(a_peeled_right_is_a_missing_row) {
+        HostFacts host = fake_host(6);
+
+        host.landlock.scoped = LL_SCOPE_ABSTRACT_UNIX;
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_EQ(state(PROTECTION_SIGNAL), PROTECTION_MISSING);
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_SIGNAL].needs, "does not accept it");
+        ASSERT_EQ(plan_count_missing(made.plan), 1);
+}
+
+TEST(network_and_unix_sockets_per_host) {
+        static const char blocked[] =
+                        "{ \"command\": \"true\", \"isolation\": { \"network\": \"blocked\" } }";
+        static const char list[] =
+                        "{ \"command\": \"true\", \"isolation\": { \"unix_sockets\": [\"/dev/null\"] } }";
+        HostFacts host = fake_host(1), without = fake_host(7), nine = fake_host(9), eight = fake_host(8);
+
+        ASSERT_OK(make(&host, NULL, NULL, blocked));
+        ASSERT_EQ(made.plan->network, NETWORK_MODE_BLOCKED);
+        ASSERT_EQ(state(PROTECTION_NETWORK), PROTECTION_ENFORCED);
+        ASSERT_EQ(state(PROTECTION_TCP_CONNECT), PROTECTION_ENFORCED);
+        without.seccomp = false;
+        ASSERT_OK(make(&without, NULL, NULL, blocked));
+        ASSERT_EQ(state(PROTECTION_NETWORK), PROTECTION_MISSING);
+        ASSERT_EQ(state(PROTECTION_TCP_CONNECT), PROTECTION_ENFORCED); /* Landlock's part */
+        ASSERT_EQ(state(PROTECTION_SYSCALLS), PROTECTION_MISSING);
+        ASSERT_OK(make(&nine, NULL, NULL, list));
+        ASSERT_EQ(state(PROTECTION_UNIX_PATH), PROTECTION_ENFORCED);
+        ASSERT_EQ(granted("/dev/null") & ACCESS_UNIX, ACCESS_UNIX);
+        ASSERT_OK(make(&eight, NULL, NULL, list));
+        ASSERT_EQ(state(PROTECTION_UNIX_PATH), PROTECTION_MISSING);
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_UNIX_PATH].needs, "ABI 9 (Linux 7.1)");
+        ASSERT_OK(make(&eight,
+                       NULL,
+                       NULL,
+                       "{ \"command\": \"true\", \"isolation\": { \"unix_sockets\": \"any\" } }"));
+        ASSERT_EQ(state(PROTECTION_UNIX_PATH), PROTECTION_NOT_WANTED);
+}
+
+TEST(limits_need_controllers) {
+        static const char json[] =
+                        "{ \"command\": \"true\", \"limits\": { \"memory\": \"1G\", \"cpu\": \"50%\" } }";
+        HostFacts host = fake_host(7);
+
+        ASSERT_OK(make(&host, NULL, NULL, json));
+        ASSERT_EQ(state(PROTECTION_MEMORY), PROTECTION_ENFORCED);
+        ASSERT_EQ(state(PROTECTION_TASKS), PROTECTION_ENFORCED);
+        host.cgroup_memory = host.cgroup_cpu = false;
+        ASSERT_OK(make(&host, NULL, NULL, json));
+        ASSERT_EQ(state(PROTECTION_MEMORY), PROTECTION_MISSING);
+        ASSERT_EQ(state(PROTECTION_CPU), PROTECTION_MISSING);
+        /* Without a manager the default limit is nobody's wish, an explicit one is. */
+        host.managed = false;
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_EQ(state(PROTECTION_TASKS), PROTECTION_NOT_WANTED);
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\", \"limits\": { \"tasks\": 10 } }"));
+        ASSERT_EQ(state(PROTECTION_TASKS), PROTECTION_MISSING);
+}
+
+TEST(identity_is_the_system_managers) {
+        HostFacts host = fake_host(7);
+
+        host.scope = RUNTIME_SCOPE_SYSTEM;
+        host.uid = host.gid = 61184;
+        host.home = host.state_dir = "/srv/project/data";
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_EQ(made.plan->uid, 61184);
+        ASSERT_EQ(state(PROTECTION_IDENTITY), PROTECTION_ENFORCED);
+        ASSERT_STREQ(env_get(made.plan->env, "HOME"), "/srv/project/data");
+        ASSERT_STREQ(made.plan->working_dir, "/srv/project/data");
+        host.uid = host.gid = 0;
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_EQ(state(PROTECTION_IDENTITY), PROTECTION_MISSING);
+}
+
+TEST(a_wrong_definition_makes_no_crash_on_any_host) {
+        HostFacts host = fake_host(7);
+
+        host.home = host.state_dir = host.runtime_dir = host.tmp_dir = host.user_name = NULL;
+        (void) make(&host, NULL, NULL, "{ \"command\": \"true\" }");
+        ASSERT_NOT_NULL(made.plan);
+        (void) make(&host, NULL, NULL, "{ \"url\": \"https://example.org/\" }");
+        ASSERT_NOT_NULL(made.plan);
+        (void) make(&host, NULL, NULL, "{ \"command\": \"\" }");
+        (void) make(&host,
+                    NULL,
+                    NULL,
+                    "{ \"command\": \"true\", \"isolation\": { \"home\": \"private\" } }");
+        ASSERT_ERROR(made.result, EINVAL);
+}
