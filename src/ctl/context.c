@@ -43,6 +43,22 @@ static int print_error_json(const char *code, const char *remedy, const char *me
         return r < 0 ? r : ctl_print_json(root);
 }
 
+/* A reason that came from elsewhere may have lines of its own: they stay lines. */
+static int print_message(const ReportStyle *style, const char *text) {
+        static const char prefix[] = "mcpctl: ";
+        _cleanup_strv_free_ char **lines = NULL;
+        int r;
+
+        r = strv_split(text, "\n", &lines);
+        fputs(prefix, stderr);
+        for (char **line = lines; r >= 0 && line && *line; line++) {
+                if (line != lines)
+                        fprintf(stderr, "%*s", (int) strlen(prefix), "");
+                r = style_print_wrapped(stderr, style, strlen(prefix), strlen(prefix), *line);
+        }
+        return r;
+}
+
 int ctl_fail(Ctl *ctl, CtlExit status, const char *code, const char *remedy, const char *format, ...) {
         _cleanup_free_ char *message = NULL, *text = NULL;
         va_list ap;
@@ -59,8 +75,7 @@ int ctl_fail(Ctl *ctl, CtlExit status, const char *code, const char *remedy, con
         if (!text)
                 return -ENOMEM;
         (void) fflush(stdout);
-        fputs("mcpctl: ", stderr);
-        r = style_print_wrapped(stderr, &ctl->error_style, strlen("mcpctl: "), strlen("mcpctl: "), text);
+        r = print_message(&ctl->error_style, text);
         if (r >= 0 && ctl->json)
                 r = print_error_json(code, remedy, message);
         return r < 0 ? r : (int) status;

@@ -139,3 +139,11 @@ int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Ve
         v = (Verdict){};
         return 0;
 }
+
+int server_plan_of_enabled(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret) {
+        Definition enabled = *d; /* borrows everything */
+
+        enabled.enabled = true;
+        enabled.quarantined = false;
+        return server_plan(ctl, &enabled, global, ret);
+}

@@ -18,3 +18,7 @@ void verdict_done(Verdict *v);
 
 /* instance: of the server, for its state directory. Negative errno only where something failed on our side. */
 int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret);
+
+/* The same as if the server were neither disabled nor quarantined: switched off on purpose is no problem, and must not
+ * hide one. */
+int server_plan_of_enabled(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret);

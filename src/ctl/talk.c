@@ -31,19 +31,12 @@ static int describe_exit(Talk *t) {
                 if (!reason)
                         return -ENOMEM;
         }
-        if (last->signal > 0)
-                text =
-                                strformat("The server was ended by signal %d (SIG%s)%s%s.",
-                                          last->signal,
-                                          sigabbrev_np(last->signal) ?: "?",
-                                          reason ? ": " : "",
-                                          strempty(reason));
+        if (reason)
+                text = strformat("The server ended: %s%s", reason, endswith(reason, ".") ? "" : ".");
+        else if (last->signal > 0)
+                text = strformat("The server was killed by SIG%s.", sigabbrev_np(last->signal) ?: "?");
         else
-                text =
-                                strformat("The server exited with status %d%s%s.",
-                                          last->exit_code,
-                                          reason ? ": " : "",
-                                          strempty(reason));
+                text = strformat("The server exited with status %d.", last->exit_code);
         free(t->exit_text);
         t->exit_text = text;
         return text ? 0 : -ENOMEM;
@@ -82,6 +75,8 @@ int talk_fail(Talk *t, const McpDiagnosis *diagnosis) {
         t->message = mcp_diagnosis_describe(diagnosis);
         if (!t->message)
                 return -ENOMEM;
+        if (t->brief)
+                return 0;
         /* A server that closed its stdout is about to be gone: wait for how. */
         if (diagnosis->failure == MCP_FAILURE_ENDED) {
                 r = session_wait_end(t->session, END_WAIT_USEC);
@@ -124,7 +119,9 @@ static int talk_attempt(Ctl *ctl, Talk *t, bool probe, McpProtocol protocol, boo
  * Where that fails too, the first failure is the one to talk about. */
 static int talk_attempt_modern(Ctl *ctl, Talk *t, bool probe) {
         _cleanup_talk_ Talk second = {
-                .server = t->server, .timeout_usec = MIN(t->timeout_usec, (uint64_t) MCP_SECOND_TIMEOUT_USEC)
+                .server = t->server,
+                .timeout_usec = MIN(t->timeout_usec, (uint64_t) MCP_SECOND_TIMEOUT_USEC),
+                .brief = true,
         };
         bool respawn;
         int r;
@@ -134,6 +131,7 @@ static int talk_attempt_modern(Ctl *ctl, Talk *t, bool probe) {
         if (r != 0 || second.failed)
                 return r;
         second.timeout_usec = t->timeout_usec;
+        second.brief = false;
         talk_done(t);
         *t = second;
         second = (Talk){};

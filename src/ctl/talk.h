@@ -14,6 +14,8 @@ typedef struct Talk {
         McpPeer peer;
         uint64_t timeout_usec;
 
+        bool brief; /* nobody will read how it ended: do not wait for it */
+
         /* Where the server is at fault. */
         bool failed;
         const char *code, *remedy; /* static */

@@ -34,7 +34,6 @@ static CtlExit worse(CtlExit a, CtlExit b) {
 
 static int check_definition(Ctl *ctl, Check *c, const Definition *d, const GlobalIsolation *global) {
         _cleanup_verdict_ Verdict v = {};
-        Definition switched_on;
         int r;
 
         if (problem_list_has_errors(&c->problems)) {
@@ -45,11 +44,7 @@ static int check_definition(Ctl *ctl, Check *c, const Definition *d, const Globa
                 return 0;
         c->disabled = !d->enabled;
         c->quarantined = d->quarantined;
-        /* Switched off on purpose is no problem, and hides none. */
-        switched_on = *d;
-        switched_on.enabled = true;
-        switched_on.quarantined = false;
-        r = server_plan(ctl, &switched_on, global, &v);
+        r = server_plan_of_enabled(ctl, d, global, &v);
         if (r < 0)
                 return r;
         problem_list_take(&c->problems, &v.problems);

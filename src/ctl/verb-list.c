@@ -4,22 +4,55 @@
 
 #include "basic/string-util.h"
 #include "ctl/pager.h"
+#include "ctl/server-plan.h"
 #include "ctl/server-state.h"
 #include "report/report-plan.h"
 #include "report/report-problems.h"
 #include "report/table.h"
-#include "sandbox/host-probe.h"
+
+/* One server's line. */
+typedef struct ListRow {
+        const ServerEntry *entry;
+        ServerState state;
+        Verdict verdict; /* no plan where the definition is wrong already */
+        ProblemList problems;
+} ListRow;
+
+static void list_row_done(ListRow *row) {
+        verdict_done(&row->verdict);
+        problem_list_done(&row->problems);
+}
+#define _cleanup_list_row_ _cleanup_(list_row_done)
 
 /* What a line is made of. units is NULL where the manager cannot be reached. */
 typedef struct ListContext {
         Ctl *ctl;
         const ServerList *servers;
         const UnitList *units;
-        bool landlock;
+        bool problems; /* there were any */
 } ListContext;
 
-static void decide(const ListContext *c, const ServerEntry *e, Isolation *ret) {
-        isolation_decide(e->definition, &c->servers->global, c->landlock, ret);
+static int list_row(ListContext *c, const ServerEntry *e, ListRow *ret) {
+        _cleanup_list_row_ ListRow row = { .entry = e };
+        int r;
+
+        r = server_state(e, c->units, &row.state);
+        if (r < 0)
+                return r;
+        r = problem_list_copy(&row.problems, &e->problems);
+        if (r < 0)
+                return r;
+        if (!e->masked && e->definition && !e->definition->remote && !problem_list_has_errors(&e->problems))
+        {
+                r = server_plan_of_enabled(c->ctl, e->definition, &c->servers->global, &row.verdict);
+                if (r < 0)
+                        return r;
+                problem_list_take(&row.problems, &row.verdict.problems);
+        }
+        c->problems = c->problems || row.problems.n_items > 0;
+        *ret = row;
+        row = (ListRow){};
+        return 0;
 }
 
 static void add_unit(JsonOut *out, json_object *parent, const char *key, const UnitState *u) {
@@ -35,43 +68,39 @@ static void add_unit(JsonOut *out, json_object *parent, const char *key, const U
         json_out_string(out, o, "sub", u->sub);
 }
 
-static int add_server(const ListContext *c, JsonOut *out, json_object *array, const ServerEntry *e) {
+static int add_server(JsonOut *out, json_object *array, const ListRow *row, bool units_known) {
+        const ServerEntry *e = row->entry;
+        const Plan *plan = row->verdict.plan;
         json_object *o = json_out_object(out, array, NULL), *problems;
-        ServerState state;
-        Isolation isolation;
         int r;
 
-        r = server_state(e, c->units, &state);
-        if (r < 0)
-                return r;
-        r = report_problems_json(&e->problems, &problems);
+        r = report_problems_json(&row->problems, &problems);
         if (r < 0)
                 return r;
         json_out_string(out, o, "name", e->name);
         json_out_string(out, o, "instance", e->instance);
         json_out_string(out, o, "file", e->file);
         json_out_strv(out, o, "shadowed", e->shadowed);
-        json_out_string(out, o, "state", state.word);
+        json_out_string(out, o, "state", row->state.word);
         json_out_boolean(out, o, "masked", e->masked);
         json_out_boolean(out, o, "enabled", e->definition && e->definition->enabled);
         json_out_boolean(out, o, "quarantined", e->definition && e->definition->quarantined);
         json_out_boolean(out, o, "remote", e->definition && e->definition->remote);
-        add_unit(out, o, "socket", state.socket);
-        add_unit(out, o, "service", state.service);
-        if (c->units)
-                json_out_integer(out, o, "sessions", (int64_t) state.n_sessions);
+        add_unit(out, o, "socket", row->state.socket);
+        add_unit(out, o, "service", row->state.service);
+        if (units_known)
+                json_out_integer(out, o, "sessions", (int64_t) row->state.n_sessions);
         else
                 json_out_string(out, o, "sessions", NULL);
-        if (e->definition && !problem_list_has_errors(&e->problems)) {
-                decide(c, e, &isolation);
-                json_out_value(out, o, "isolation", report_isolation_json(&isolation));
-        } else
+        if (plan)
+                json_out_value(out, o, "isolation", report_isolation_json(&plan->isolation));
+        else
                 json_out_string(out, o, "isolation", NULL);
         json_out_value(out, o, "problems", problems);
         return 0;
 }
 
-static int print_json(const ListContext *c) {
+static int print_json(ListContext *c) {
         _cleanup_json_out_ JsonOut out;
         json_object *array, *root;
         int r;
@@ -81,7 +110,11 @@ static int print_json(const ListContext *c) {
         json_out_boolean(&out, out.root, "manager_reached", c->units);
         array = json_out_array(&out, out.root, "servers");
         for (size_t i = 0; i < c->servers->n_items; i++) {
-                r = add_server(c, &out, array, c->servers->items + i);
+                _cleanup_list_row_ ListRow row = {};
+
+                r = list_row(c, c->servers->items + i, &row);
+                if (r >= 0)
+                        r = add_server(&out, array, &row, c->units);
                 if (r < 0)
                         return r;
         }
@@ -93,20 +126,17 @@ static int print_json(const ListContext *c) {
         return r < 0 ? r : ctl_print_json(root);
 }
 
-static void isolation_cell(const ListContext *c, Table *t, const ServerEntry *e) {
-        Isolation isolation;
-
-        if (!e->definition || e->definition->remote || problem_list_has_errors(&e->problems)) {
+static void isolation_cell(Table *t, const Plan *plan) {
+        if (!plan) {
                 table_cell(t, 3, TONE_DIM, NULL);
                 return;
         }
-        decide(c, e, &isolation);
         table_cellf(t,
                     3,
-                    isolation.isolated ? TONE_PLAIN : TONE_WARN,
+                    plan->isolation.isolated ? TONE_PLAIN : TONE_WARN,
                     "%s%s",
-                    isolation.mode,
-                    isolation.isolated ? "" : " (not isolated)");
+                    plan->isolation.mode,
+                    plan->isolation.isolated ? "" : " (not isolated)");
 }
 
 static void problem_cell(Table *t, const ProblemList *problems) {
@@ -121,7 +151,7 @@ static void problem_cell(Table *t, const ProblemList *problems) {
                 table_cell(t, 4, TONE_DIM, NULL);
 }
 
-static int print_table(const ListContext *c) {
+static int print_table(ListContext *c) {
         static const TableColumn columns[] = {
                 { "NAME" },
                 { "STATE" },
@@ -139,20 +169,20 @@ static int print_table(const ListContext *c) {
                 return r;
         for (size_t i = 0; i < c->servers->n_items; i++) {
                 const ServerEntry *e = c->servers->items + i;
-                ServerState state;
+                _cleanup_list_row_ ListRow row = {};
 
-                r = server_state(e, c->units, &state);
+                r = list_row(c, e, &row);
                 if (r < 0)
                         return r;
                 table_row(t);
                 table_cell(t, 0, TONE_PLAIN, e->name);
-                table_cell(t, 1, state.tone, state.word);
+                table_cell(t, 1, row.state.tone, row.state.word);
                 if (c->units)
-                        table_cellf(t, 2, TONE_PLAIN, "%zu", state.n_sessions);
+                        table_cellf(t, 2, TONE_PLAIN, "%zu", row.state.n_sessions);
                 else
                         table_cell(t, 2, TONE_DIM, NULL);
-                isolation_cell(c, t, e);
-                problem_cell(t, &e->problems);
+                isolation_cell(t, row.verdict.plan);
+                problem_cell(t, &row.problems);
                 table_cell(t, 5, TONE_DIM, e->file);
         }
         return table_print(t, stdout);
@@ -163,16 +193,15 @@ static int print_footer(const ListContext *c) {
         bool terminal = c->ctl->style.columns > 0;
         const ReportStyle *style = terminal ? &c->ctl->style : &c->ctl->error_style;
         FILE *f = terminal ? stdout : stderr;
-        size_t wrong = 0;
 
+        (void) fflush(stdout);
         for (size_t i = 0; i < c->servers->n_items; i++) {
                 const ServerEntry *e = c->servers->items + i;
 
-                wrong += e->problems.n_items > 0;
                 STRV_FOREACH (file, e->shadowed)
                         fprintf(f, "%s is hidden by %s.\n", *file, e->file);
         }
-        if (wrong > 0)
+        if (c->problems)
                 fprintf(f, "\"mcpctl check\" says what the problems are.\n");
         if (!c->units && !c->ctl->root) {
                 _cleanup_free_ char *trouble = ctl_bus_trouble(c->ctl);
@@ -184,7 +213,7 @@ static int print_footer(const ListContext *c) {
         return report_problems_text(f, &c->servers->problems, style);
 }
 
-static int print_text(const ListContext *c) {
+static int print_text(ListContext *c) {
         int r;
 
         r = pager_open(c->ctl);
@@ -205,7 +234,6 @@ static int print_text(const ListContext *c) {
 int verb_list(Ctl *ctl, char **operands) {
         _cleanup_unit_list_ UnitList units = {};
         ListContext c = { .ctl = ctl };
-        LandlockFacts landlock = {};
         sd_bus *bus = ctl_bus(ctl);
         int r;
 
@@ -218,9 +246,5 @@ int verb_list(Ctl *ctl, char **operands) {
                         return r;
                 c.units = &units;
         }
-        r = landlock_probe(-1, &landlock);
-        if (r < 0)
-                return r;
-        c.landlock = landlock.abi > 0;
         return ctl->json ? print_json(&c) : print_text(&c);
 }
