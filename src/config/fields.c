@@ -114,7 +114,6 @@ const Field field_table[] = {
           .default_text = "best-effort; strict with a manifest",
           .help = "strict: refuse to start unless every wanted protection is enforced." },
         { ISOLATION, .name = "manifest", .types = "object|string", .read = field_read_manifest,
-          .flags = FIELD_NOT_PROVIDED,
           .help = "A nono capability manifest, inline or the path of a file beside this one." },
         { ISOLATION, .name = "write", .types = "array", .read = field_read_paths, AT(isolation.write),
           .default_text = "[]", .help = "More paths that it may write; without a manifest." },

@@ -238,10 +238,6 @@ static const struct {
           "\"blocked\"" },
         /* not there yet */
         { "{ \"command\": \"x\", \"credentials\": {} }", "MCP-C-NOT-PROVIDED", "/credentials", "Remove" },
-        { "{ \"command\": \"x\", \"isolation\": {\"manifest\": {}} }",
-          "MCP-C-NOT-PROVIDED",
-          "/isolation/manifest",
-          "Remove" },
         { "{ \"command\": \"x\", \"credentials\": {\"1\": \"a\"} }",
           "MCP-C-VARIABLE",
           "/credentials/1",
