@@ -52,7 +52,8 @@ static int deny_syscalls(scmp_filter_ctx ctx) {
         return 0;
 }
 
-/* Typing into the terminal of others, and user namespaces (their owner could mount). */
+/* Typing into the terminal of others, user namespaces (their owner could mount), and the limits of other processes: a
+ * CPU time of 0 kills them, where Landlock's scope keeps signals out. A process names itself 0 there. */
 static int deny_arguments(scmp_filter_ctx ctx) {
 #if defined(__s390__) || defined(__CRIS__)
         const unsigned clone_flags = 1;
@@ -84,6 +85,14 @@ static int deny_arguments(scmp_filter_ctx ctx) {
                                 SCMP_SYS(clone),
                                 1,
                                 SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(prlimit64),
+                                2,
+                                SCMP_A0(SCMP_CMP_NE, 0),
+                                SCMP_A2(SCMP_CMP_NE, 0));
         return r;
 }
 
