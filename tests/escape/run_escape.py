@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the escape suite: every mode, on this kernel's Landlock ABI and on every lower one that it can be held to.
+
+A world is made for each run: a directory that the sandbox grants, one that it doesn't, a home, and a victim process of the
+same user.  Started by root, all of it belongs to another user.  Prints TAP, one case per mode and ABI.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+MODES = ('none', 'sandbox', 'blocked', 'unix-any', 'manifest', 'ports', 'bind')
+SECRETS = (
+    'DBUS_SESSION_BUS_ADDRESS', 'SSH_AUTH_SOCK', 'DOCKER_HOST', 'NOTIFY_SOCKET', 'GPG_AGENT_INFO',
+    'CREDENTIALS_DIRECTORY', 'ESCAPE_SECRET',
+)  # fmt: skip
+HOME_DIRECTORIES = (
+    '.config/systemd/user', '.local/share/systemd/user', '.local/share/dbus-1/services', '.config/environment.d',
+    '.config/autostart', '.config/mcp/servers.d', '.local/bin', '.ssh', '.run/systemd/user', '.cache', '.npm',
+)  # fmt: skip
+OUTSIDE_FILES = (
+    'write', 'truncate', 'open-trunc', 'unlink', 'rename', 'rename-in', 'exchange', 'link-in', 'secret', 'attributes',
+)  # fmt: skip
+SYS_LANDLOCK_CREATE_RULESET = 444
+LANDLOCK_CREATE_RULESET_VERSION = 1
+
+
+def kernel_abi():
+    """The kernel's own answer; 0 where it has no Landlock."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, libc.syscall(SYS_LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION))
+
+
+class World:
+    """Directories and the victim of one run."""
+
+    def __init__(self, base, escape, sandbox, user):
+        self.base = pathlib.Path(base)
+        self.user = user
+        self.inside, self.outside, self.home = (self.base / n for n in ('inside', 'outside', 'home'))
+        self.escape, self.sandbox = (self.base / 'bin' / n for n in ('escape', 'mcp-sandbox'))
+        for directory in (self.inside, self.outside, self.base / 'tmp', self.base / 'bin'):
+            directory.mkdir()
+        for name in HOME_DIRECTORIES:
+            (self.home / name).mkdir(parents=True)
+        (self.home / '.ssh/id_ed25519').write_text('secret\n')
+        (self.outside / 'rmdir').mkdir()
+        for name in OUTSIDE_FILES:
+            (self.outside / name).write_text('outside\n')
+        shutil.copy('/bin/true', self.outside / 'tool')
+        shutil.copy(escape, self.escape)
+        shutil.copy(sandbox, self.sandbox)
+        if user:
+            for path in [self.base, *self.base.rglob('*')]:
+                os.chown(path, user.pw_uid, user.pw_gid)
+            setuid = self.inside / 'setuid'
+            shutil.copy(escape, setuid)
+            setuid.chmod(0o4755)
+        self.base.chmod(0o755)
+
+    def popen(self, argv, **kwargs):
+        """Starts a program as the world's user."""
+        if self.user:
+            kwargs |= {'user': self.user.pw_uid, 'group': self.user.pw_gid, 'extra_groups': []}
+        return subprocess.Popen(argv, cwd=self.inside, **kwargs)
+
+    @contextlib.contextmanager
+    def victim(self):
+        """The process that the attempts aim at; yields the arguments that describe it."""
+        victim = self.popen(
+            [self.escape, f'--be-victim={self.outside}'],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={'SECRET': 'of the victim'},
+        )  # fmt: skip
+        try:
+            yield victim.stdout.readline().split()
+        finally:
+            victim.stdin.close()
+            victim.stdout.close()
+            victim.wait(10)
+
+    def definition(self, mode, argv, listed, bind):
+        """What the sandbox is told, as a definition."""
+        isolation = {'enforcement': 'best-effort'}
+        ports = {'ports': {'connect': [listed]}, 'bind': {'bind': [bind]}, 'manifest': {}}
+        if mode == 'blocked':
+            isolation['network'] = 'blocked'
+        elif mode == 'unix-any':
+            isolation['unix_sockets'] = 'any'
+        elif mode in ports:
+            isolation['manifest'] = {'version': '0.1.0', 'network': {'mode': 'blocked', 'ports': ports[mode]}}
+        text = {
+            'command': str(argv[0]),
+            'args': [str(a) for a in argv[1:]],
+            'working_dir': str(self.inside),
+            'isolation': isolation,
+        }
+        path = self.base / 'definition.json'
+        path.write_text(json.dumps(text))
+        return path
+
+    def environment(self, abi):
+        """HOME and TMPDIR are the world's; the secrets must not get through."""
+        return {
+            'PATH': '/usr/bin:/bin',
+            'HOME': str(self.home),
+            'TMPDIR': str(self.base / 'tmp'),
+            'XDG_RUNTIME_DIR': str(self.home / '.run'),
+            'MCP_TEST_LANDLOCK_ABI': str(abi),
+        } | {name: 'secret' for name in SECRETS}
+
+
+def free_port():
+    """A port that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def run(world, mode, abi, only):
+    """One run; its exit status and its lines."""
+    with world.victim() as victim:
+        bind = free_port()
+        listed = next(int(a.split('=')[1]) for a in victim if a.startswith('--listed='))
+        argv = [world.escape, f'--abi={abi}', f'--mode={mode}', f'--bind={bind}', *victim]
+        argv += [f'--{n}={getattr(world, n)}' for n in ('inside', 'outside', 'home')]
+        argv += [f'--only={only}'] if only else []
+        if mode != 'none':
+            argv = [world.sandbox, f'--definition={world.definition(mode, argv, listed, bind)}']
+        directory = os.open(world.outside, os.O_RDONLY)
+        file = os.open(world.outside / 'write', os.O_RDWR)
+        os.dup2(directory, 20, inheritable=True)
+        os.dup2(file, 21, inheritable=True)
+        process = world.popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=world.environment(abi), pass_fds=(20, 21),
+        )  # fmt: skip
+        for fd in (directory, file, 20, 21):
+            os.close(fd)
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output.splitlines()
+
+
+def other_user():
+    """Whom the world belongs to when root starts it; None: the caller."""
+    return pwd.getpwnam('nobody') if os.geteuid() == 0 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('escape', help='the program that tries')
+    parser.add_argument('sandbox', help='mcp-sandbox')
+    parser.add_argument('--mode', choices=MODES, action='append', help='only this mode')
+    parser.add_argument('--abi', type=int, action='append', help='only this ABI')
+    parser.add_argument('--only', help='only the attempt of this name')
+    parser.add_argument('--verbose', action='store_true', help='print every attempt')
+    args = parser.parse_args()
+
+    number, failed = 0, 0
+    for mode in args.mode or MODES:
+        for abi in args.abi or ([0] if mode == 'none' else range(kernel_abi(), -1, -1)):
+            # Not below /tmp, which every sandbox may write to.
+            with tempfile.TemporaryDirectory(dir='/var/tmp', prefix='mcp-escape-') as base:
+                world = World(base, args.escape, args.sandbox, other_user())
+                status, lines = run(world, mode, abi, args.only)
+            attempts = [line for line in lines if line.startswith(('ok ', 'not ok '))]
+            good = status == 0 and bool(attempts)
+            number, failed = number + 1, failed + (not good)
+            for line in lines:
+                if args.verbose or (not good and not line.startswith('ok ')):
+                    print('#', line)
+            name = f'mode {mode}' + ('' if mode == 'none' else f', ABI {abi}')
+            print(f'{"ok" if good else "not ok"} {number} - {name}: {len(attempts)} attempts', flush=True)
+    print(f'1..{number}')
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
