@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mcp-connect: hands its own stdin, stdout and stderr to a server, waits for it, and exits as it did. No byte of the
+ * conversation passes through here, and not one is written to stdout. */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "basic/string-util.h"
+#include "connect/find-server.h"
+#include "connect/options.h"
+#include "control/message.h"
+
+enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69 };
+
+/* How long a server that was asked to end is waited for: more than any sensible stop.eof_grace and kill_after. */
+#define END_TIMEOUT_USEC (60ULL * 1000000ULL)
+
+typedef struct Connection {
+        const char *name;
+        int fd, signals;
+        bool running;
+        int caught;             /* signal that ends the connection; 0: none */
+        uint64_t deadline_usec; /* CLOCK_MONOTONIC; UINT64_MAX: none */
+} Connection;
+
+static uint64_t now_monotonic(void) {
+        struct timespec ts;
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+        return (uint64_t) ts.tv_sec * 1000000U + (uint64_t) ts.tv_nsec / 1000U;
+}
+
+/* Lines from elsewhere, made harmless for a terminal. */
+static void say_lines(const char *prefix, const char *text) {
+        _cleanup_strv_free_ char **lines = NULL;
+
+        if (strv_split(strempty(text), "\n", &lines) < 0)
+                return;
+        STRV_FOREACH (line, lines) {
+                _cleanup_free_ char *shown = string_escape_control(*line);
+
+                fprintf(stderr, "%s%s\n", prefix, strempty(shown));
+        }
+}
+
+static void say_end(const Connection *c, const ControlStatus *s) {
+        _cleanup_free_ char *prefix = strformat("mcp-connect: %s: ", c->name);
+
+        if (s->reason)
+                say_lines(strempty(prefix), s->reason);
+        if (s->code && strv_length(s->stderr_tail) > 0)
+                fprintf(stderr, "mcp-connect: the last lines of its stderr:\n");
+        STRV_FOREACH (line, s->stderr_tail)
+                say_lines("    ", *line);
+}
+
+/* A signal's end is told to the parent as a shell would. */
+static int final_status(const Connection *c, int exit_code) {
+        return c->caught > 0 ? 128 + c->caught : exit_code;
+}
+
+/* The exit status, or -EAGAIN: go on. */
+static int take_status(Connection *c, const char *text, size_t size) {
+        _cleanup_(control_status_done) ControlStatus s = {};
+        int64_t version = 0;
+        int r;
+
+        r = control_status_decode(text, size, &s, &version);
+        if (r < 0) {
+                fprintf(stderr,
+                        "mcp-connect: The supervisor's message cannot be read (%s, version %lld): "
+                        "mcp-connect and "
+                        "mcp-supervisor have to be of the same release.\n",
+                        STRERROR(r),
+                        (long long) version);
+                return final_status(c, EXIT_UNAVAILABLE);
+        }
+        switch (s.state) {
+        case CONTROL_RUNNING:
+                c->running = true;
+                if (c->caught == 0)
+                        c->deadline_usec = UINT64_MAX;
+                return -EAGAIN;
+        case CONTROL_REFUSED:
+                say_end(c, &s);
+                return final_status(c, s.exit_code > 0 ? s.exit_code : EXIT_UNAVAILABLE);
+        case CONTROL_EXITED:
+                say_end(c, &s);
+                return final_status(c, s.exit_code);
+        default:
+                return -EAGAIN;
+        }
+}
+
+static int on_message(Connection *c) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        int r;
+
+        r = control_receive(c->fd, &text, &size);
+        /* ECONNRESET comes before what was still sent to us (our hello was not read): the next call has that. */
+        if (r == -EAGAIN || r == -ECONNRESET)
+                return -EAGAIN;
+        if (r < 0 || size == 0) {
+                if (c->caught == 0)
+                        fprintf(stderr,
+                                "mcp-connect: %s: The supervisor is gone%s.\n",
+                                c->name,
+                                c->running ? "" : " before it started the server");
+                return final_status(c, EXIT_UNAVAILABLE);
+        }
+        return take_status(c, text, size);
+}
+
+static void on_signal(Connection *c) {
+        struct signalfd_siginfo si;
+
+        if (read(c->signals, &si, sizeof(si)) != sizeof(si))
+                return;
+        if (c->caught > 0) {
+                /* Whoever insists does not want to wait. */
+                c->deadline_usec = 0;
+                return;
+        }
+        c->caught = (int) si.ssi_signo;
+        c->deadline_usec = now_monotonic() + END_TIMEOUT_USEC;
+        /* The end of our side is the client's end; the supervisor answers when the server is gone. */
+        (void) shutdown(c->fd, SHUT_WR);
+}
+
+static int poll_timeout(const Connection *c) {
+        uint64_t now = now_monotonic();
+
+        if (c->deadline_usec == UINT64_MAX)
+                return -1;
+        return c->deadline_usec <= now ? 0
+                                       : (int) MIN((c->deadline_usec - now) / 1000 + 1, (uint64_t) 3600000);
+}
+
+static int wait_for_end(Connection *c) {
+        for (;;) {
+                struct pollfd p[] = {
+                        { .fd = c->fd, .events = POLLIN },
+                        { .fd = c->signals, .events = POLLIN },
+                };
+                int r = poll(p, ELEMENTSOF(p), poll_timeout(c));
+
+                if (r < 0 && errno != EINTR)
+                        return EXIT_UNAVAILABLE;
+                if (p[0].revents && r > 0) {
+                        r = on_message(c);
+                        if (r != -EAGAIN)
+                                return r;
+                } else if (p[1].revents && r > 0)
+                        on_signal(c);
+                else if (r == 0 && now_monotonic() >= c->deadline_usec) {
+                        if (c->caught == 0)
+                                fprintf(stderr,
+                                        "mcp-connect: %s: The server did not start in time.\n",
+                                        c->name);
+                        return final_status(c, EXIT_UNAVAILABLE);
+                }
+        }
+}
+
+static int say_hello(int fd, char **env) {
+        static const int fds[CONTROL_N_FDS] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
+        const ControlHello hello = { .client = (char *) "mcp-connect " PROJECT_VERSION, .env = env };
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        int r;
+
+        r = control_hello_encode(&hello, &text, &size);
+        if (r == -EILSEQ || r == -E2BIG) {
+                fprintf(stderr,
+                        "mcp-connect: The values of --env are %s.\n",
+                        r == -E2BIG ? "too long" : "not UTF-8");
+                return -EINVAL;
+        }
+        if (r >= 0)
+                r = control_send(fd, text, size, fds);
+        /* Refused without being heard: the reason is waiting to be read. */
+        return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+/* A descriptor that is closed here would be another one at the next open(). */
+static int fill_stdio(void) {
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+                        return -EBADF;
+        return 0;
+}
+
+/* Our copies of the client's pipes go, so that their ends are seen on both sides. */
+static int let_stdio_go(void) {
+        _cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
+                return -errno;
+        return 0;
+}
+
+static int catch_signals(void) {
+        static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+        sigset_t set;
+
+        (void) sigemptyset(&set);
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+                (void) sigaddset(&set, signals[i]);
+        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+                return -errno;
+        return RET_NERRNO(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+static int run(const ConnectOptions *o) {
+        _cleanup_close_ int fd = -EBADF, signals = -EBADF;
+        Connection c = { .name = o->name };
+        int r;
+
+        fd = server_connect(o->scope, o->name);
+        if (fd < 0)
+                return fd == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
+        signals = catch_signals();
+        r = signals < 0 ? signals : say_hello(fd, o->env);
+        if (r == -EINVAL)
+                return EXIT_USAGE;
+        if (r >= 0)
+                r = let_stdio_go();
+        if (r < 0) {
+                fprintf(stderr, "mcp-connect: %s: %s.\n", o->name, STRERROR(r));
+                return EXIT_UNAVAILABLE;
+        }
+        c.fd = fd;
+        c.signals = signals;
+        c.deadline_usec = now_monotonic() + o->timeout_usec;
+        return wait_for_end(&c);
+}
+
+int main(int argc, char **argv) {
+        _cleanup_(connect_options_done) ConnectOptions o = {};
+        int r;
+
+        if (fill_stdio() < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+                return EXIT_UNAVAILABLE;
+        r = connect_options_parse(argc, argv, &o);
+        if (r <= 0)
+                return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
+        return run(&o);
+}

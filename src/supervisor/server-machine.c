@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "supervisor/server-machine.h"
+
+/* Columns: event, action, next state. EMPTY in SERVING is the end of LEAVE. */
+static const ServerTransition table[_SERVER_STATE_MAX][_SERVER_EVENT_MAX] = {
+        [SERVER_STARTING] = {
+                [SERVER_EVENT_READY] = { SERVER_ACTION_SERVE, SERVER_SERVING },
+                [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_TURN_AWAY, SERVER_REFUSING },
+                [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+                [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+                [SERVER_EVENT_IDLE] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+                [SERVER_EVENT_RELOAD] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+                [SERVER_EVENT_TERMINATE] = { SERVER_ACTION_STOP_SESSIONS, SERVER_STOPPING },
+                [SERVER_EVENT_EMPTY] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+                [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
+        },
+        [SERVER_SERVING] = {
+                [SERVER_EVENT_READY] = { SERVER_ACTION_IGNORE, SERVER_SERVING },
+                [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_TURN_AWAY, SERVER_REFUSING },
+                [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_ACCEPT, SERVER_SERVING },
+                [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_COUNT, SERVER_SERVING },
+                [SERVER_EVENT_IDLE] = { SERVER_ACTION_LEAVE, SERVER_SERVING },
+                [SERVER_EVENT_RELOAD] = { SERVER_ACTION_RELOAD, SERVER_SERVING },
+                [SERVER_EVENT_TERMINATE] = { SERVER_ACTION_STOP_SESSIONS, SERVER_STOPPING },
+                [SERVER_EVENT_EMPTY] = { SERVER_ACTION_EXIT, SERVER_DONE },
+                [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_IGNORE, SERVER_SERVING },
+        },
+        [SERVER_REFUSING] = {
+                [SERVER_EVENT_READY] = { SERVER_ACTION_SERVE, SERVER_SERVING },
+                [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_TURN_AWAY, SERVER_REFUSING },
+                [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_TURN_AWAY, SERVER_REFUSING },
+                [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_COUNT, SERVER_REFUSING },
+                [SERVER_EVENT_IDLE] = { SERVER_ACTION_IGNORE, SERVER_REFUSING },
+                [SERVER_EVENT_RELOAD] = { SERVER_ACTION_RELOAD, SERVER_REFUSING },
+                [SERVER_EVENT_TERMINATE] = { SERVER_ACTION_STOP_SESSIONS, SERVER_STOPPING },
+                [SERVER_EVENT_EMPTY] = { SERVER_ACTION_EXIT, SERVER_DONE },
+                [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_IGNORE, SERVER_REFUSING },
+        },
+        [SERVER_STOPPING] = {
+                [SERVER_EVENT_READY] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_COUNT, SERVER_STOPPING },
+                [SERVER_EVENT_IDLE] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_RELOAD] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_TERMINATE] = { SERVER_ACTION_IGNORE, SERVER_STOPPING },
+                [SERVER_EVENT_EMPTY] = { SERVER_ACTION_EXIT, SERVER_DONE },
+                [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_EXIT, SERVER_DONE },
+        },
+        [SERVER_DONE] = {
+                [SERVER_EVENT_READY] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_IDLE] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_RELOAD] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_TERMINATE] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_EMPTY] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+                [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_IGNORE, SERVER_DONE },
+        },
+};
+
+bool server_machine_next(ServerState state, ServerEvent event, ServerTransition *ret) {
+        if (state < 0 || state >= _SERVER_STATE_MAX || event < 0 || event >= _SERVER_EVENT_MAX)
+                return false;
+        *ret = table[state][event];
+        return true;
+}
+
+static const char *const state_names[_SERVER_STATE_MAX] = {
+        [SERVER_STARTING] = "starting", [SERVER_SERVING] = "serving", [SERVER_REFUSING] = "refusing",
+        [SERVER_STOPPING] = "stopping", [SERVER_DONE] = "done",
+};
+
+const char *server_state_to_string(ServerState state) {
+        return state >= 0 && state < _SERVER_STATE_MAX ? state_names[state] : NULL;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The actions of the supervisor's table, and what sessions ask of their server. */
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include "basic/string-util.h"
+#include "supervisor/server.h"
+#include "supervisor/status.h"
+
+#define ACCEPT_BATCH 64U
+#define ACCEPT_AGAIN_USEC \
+        (200ULL * 1000ULL) /* after EMFILE and the like: the event would come at once again */
+#define STATUS_DELAY_USEC (100ULL * 1000ULL)
+#define STOP_SLACK_USEC   (15ULL * USEC_PER_SEC)
+
+uint64_t server_now(const Server *s) {
+        uint64_t now = 0;
+
+        (void) sd_event_now(s->event, CLOCK_MONOTONIC, &now);
+        return now;
+}
+
+static void event_fields(const Server *s, EventFields *ret) {
+        *ret = EVENT_FIELDS_INIT;
+        ret->server = s->name;
+        ret->unit = s->unit;
+        ret->user = s->scope == RUNTIME_SCOPE_USER;
+        if (s->setup) {
+                ret->mode = s->setup->plan->isolation_mode;
+                ret->source = isolation_source_to_string(s->setup->plan->isolation.source);
+                ret->isolated = s->setup->plan->isolation.isolated;
+                ret->landlock_abi = s->setup->landlock_abi;
+                ret->missing = s->setup->missing;
+        }
+}
+
+static unsigned count_sessions(const Server *s) {
+        unsigned n = 0;
+
+        for (const Session *session = s->sessions; session; session = session->next)
+                n += session->state != SESSION_ENDED;
+        return n;
+}
+
+/* Status */
+
+static void send_status(Server *s) {
+        _cleanup_free_ char *text = status_format(s);
+
+        if (!text)
+                return;
+        /* One line: what is behind the first is in the journal. */
+        text[strcspn(text, "\n")] = 0;
+        if (streq_ptr(text, s->status_text))
+                return;
+        (void) sd_notifyf(false, "STATUS=%s", text);
+        (void) free_and_strdup(&s->status_text, text);
+}
+
+static int on_status(sd_event_source *source, uint64_t usec, void *userdata) {
+        Server *s = userdata;
+
+        s->status = sd_event_source_disable_unref(s->status);
+        send_status(s);
+        return 0;
+}
+
+/* A burst of sessions is one message. */
+void server_update_status(Server *s) {
+        if (s->status)
+                return;
+        if (sd_event_add_time_relative(
+                            s->event, &s->status, CLOCK_MONOTONIC, STATUS_DELAY_USEC, 0, on_status, s) < 0)
+                send_status(s);
+}
+
+/* Alerts */
+
+void server_degraded(Server *s, const Session *session, const char *cause, const char *message) {
+        EventFields fields;
+
+        if (strv_contains(s->degraded, cause) || strv_extend(&s->degraded, cause) < 0)
+                return;
+        if (session)
+                session_event_fields(session, &fields);
+        else
+                event_fields(s, &fields);
+        event_log(&s->journal, EVENT_DEGRADED, &fields, "%s runs DEGRADED: %s.", s->name, strempty(message));
+}
+
+static char *describe_missing(const Plan *plan) {
+        _cleanup_strv_free_ char **list = NULL;
+
+        for (size_t i = 0; i < _PROTECTION_MAX; i++) {
+                const Protection *p = plan->protections + i;
+
+                if (p->state == PROTECTION_MISSING && strv_extendf(&list,
+                                                                   "%s is missing (%s)",
+                                                                   protection_to_string(p->id),
+                                                                   strempty(p->needs)) < 0)
+                        return NULL;
+        }
+        return strv_join(list, "; ");
+}
+
+static void alert_confinement(Server *s) {
+        const Plan *plan = s->setup->plan;
+        _cleanup_free_ char *cause = NULL, *missing = NULL, *text = NULL;
+        EventFields fields;
+
+        if (!plan->confined && streq_ptr(plan->isolation_mode, "none")) {
+                event_fields(s, &fields);
+                event_log(&s->journal,
+                          EVENT_UNCONFINED,
+                          &fields,
+                          "%s runs unconfined, as its definition or the global setting wants (isolation "
+                          "mode none).",
+                          s->name);
+        }
+        if (strv_length(s->setup->missing) == 0)
+                return;
+        cause = strv_join(s->setup->missing, " ");
+        missing = describe_missing(plan);
+        text = strformat("%s%s", plan->confined ? "" : "DEGRADED/unconfined: ", strempty(missing));
+        if (cause && text)
+                server_degraded(s, NULL, cause, text);
+}
+
+static void alert_refusal(Server *s) {
+        EventFields fields;
+        bool confinement = s->refusal.exit_code == EXIT_CONFINEMENT;
+
+        event_fields(s, &fields);
+        fields.code = s->refusal.code;
+        event_log(&s->journal,
+                  confinement ? EVENT_REFUSED : EVENT_DEFINITION_INVALID,
+                  &fields,
+                  "%s is not served: %s",
+                  s->name,
+                  strempty(s->refusal.reason));
+}
+
+void server_log_refusal(Server *s, const Session *session) {
+        EventFields fields;
+
+        if (!rate_limit_take(&s->refusal_rate, server_now(s), 1)) {
+                s->n_unlogged++;
+                return;
+        }
+        session_event_fields(session, &fields);
+        fields.code = session->refusal.code;
+        event_log(&s->journal,
+                  EVENT_CLIENT_REFUSED,
+                  &fields,
+                  "A client of %s was refused: %s",
+                  s->name,
+                  strempty(session->refusal.reason));
+        if (s->n_unlogged > 0)
+                event_log(&s->journal,
+                          EVENT_CLIENT_REFUSED,
+                          &fields,
+                          "%llu more clients of %s were refused in the meantime.",
+                          (unsigned long long) s->n_unlogged,
+                          s->name);
+        s->n_unlogged = 0;
+}
+
+/* What sessions ask */
+
+int server_admit(Server *s, const Session *session, Refusal *ret) {
+        uint64_t wait = backoff_remaining(&s->backoff, server_now(s));
+        unsigned n = 0;
+
+        for (const Session *other = s->sessions; other; other = other->next)
+                n += other != session && session_has_slot(other);
+        if (s->state != SERVER_SERVING) {
+                if (s->refusal.code)
+                        refusal_set(ret,
+                                    s->refusal.code,
+                                    s->refusal.exit_code,
+                                    "%s",
+                                    strempty(s->refusal.reason));
+                else
+                        refusal_set(ret,
+                                    "MCP-R-STOPPING",
+                                    EXIT_UNAVAILABLE,
+                                    "The server's service is being stopped.");
+                return -ECANCELED;
+        }
+        if (n >= session->setup->definition->sessions.max) {
+                refusal_set(ret,
+                            "MCP-R-BUSY",
+                            EXIT_UNAVAILABLE,
+                            "The server \"%s\" has %u sessions, and sessions.max does not allow more.",
+                            s->name,
+                            n);
+                return -ECANCELED;
+        }
+        if (wait > 0) {
+                refusal_set(ret,
+                            "MCP-R-BACKOFF",
+                            EXIT_UNAVAILABLE,
+                            "%s. It is tried again with the first client after %llu ms.",
+                            strempty(s->last_failure),
+                            (unsigned long long) (wait / 1000 + 1));
+                return -ECANCELED;
+        }
+        return 0;
+}
+
+void server_session_failed(Server *s, const char *reason) {
+        size_t n = strlen(strempty(reason));
+
+        backoff_failed(&s->backoff, server_now(s));
+        if (free_and_strdup(&s->last_failure, strempty(reason)) < 0)
+                return;
+        if (n > 0 && s->last_failure[n - 1] == '.')
+                s->last_failure[n - 1] = 0;
+}
+
+void server_session_stable(Server *s) {
+        backoff_succeeded(&s->backoff);
+}
+
+void server_session_ended(Server *s, Session *session) {
+        for (Session **p = &s->sessions; *p; p = &(*p)->next)
+                if (*p == session) {
+                        *p = session->next;
+                        break;
+                }
+        session_free(session);
+        server_handle(s, SERVER_EVENT_SESSION_ENDED);
+}
+
+/* Clients */
+
+static int refuse_peer(Server *s, Session *session, PeerVerdict verdict) {
+        static const struct {
+                const char *code, *reason;
+        } table[_PEER_VERDICT_MAX] = {
+                [PEER_STRANGER] = { "MCP-R-ACCESS",
+                                    "You are not among access.users and access.groups of the server." },
+                [PEER_INSIDE] = { "MCP-R-INSIDE", "A server may not start another one." },
+                [PEER_GONE] = { "MCP-R-GONE", "The client was gone before it could be looked at." },
+        };
+
+        if (verdict == PEER_ADMITTED)
+                return 0;
+        refusal_set(&session->refusal, table[verdict].code, EXIT_UNAVAILABLE, "%s", table[verdict].reason);
+        session_handle(session, SESSION_EVENT_NOT_ADMITTED);
+        return -EPERM;
+}
+
+static unsigned count_waiting(const Server *s) {
+        unsigned n = 0;
+
+        for (const Session *session = s->sessions; session; session = session->next)
+                n += session->state == SESSION_HELLO;
+        return n;
+}
+
+static void take_client(Server *s, SocketKind kind, int fd) {
+        _cleanup_(peer_done) Peer peer = {};
+        Session *session;
+        int r;
+
+        r = peer_read(fd, &peer);
+        if (session_new(s, kind, fd, &peer, &session) < 0)
+                return;
+        if (r < 0 || !s->setup) {
+                if (s->refusal.code)
+                        refusal_set(&session->refusal,
+                                    s->refusal.code,
+                                    s->refusal.exit_code,
+                                    "%s",
+                                    strempty(s->refusal.reason));
+                else
+                        refusal_set(&session->refusal,
+                                    "MCP-R-GONE",
+                                    EXIT_UNAVAILABLE,
+                                    "The client could not be looked at: %s.",
+                                    STRERROR(r));
+                session_handle(session, SESSION_EVENT_NOT_ADMITTED);
+                return;
+        }
+        if (refuse_peer(s, session, access_decide(&s->setup->access, &peer)) < 0)
+                return;
+        if (kind == SOCKET_CONNECT && count_waiting(s) >= WAITING_MAX) {
+                refusal_set(&session->refusal,
+                            "MCP-R-BUSY",
+                            EXIT_UNAVAILABLE,
+                            "Too many clients wait to be served.");
+                session_handle(session, SESSION_EVENT_NOT_ADMITTED);
+                return;
+        }
+        s->idle = sd_event_source_disable_unref(s->idle);
+        session_handle(session, kind == SOCKET_RAW ? SESSION_EVENT_RAW : SESSION_EVENT_CONNECT);
+}
+
+static void enable_listening(Server *s, bool enable) {
+        for (size_t i = 0; i < ELEMENTSOF(s->listen_source); i++)
+                if (s->listen_source[i])
+                        (void) sd_event_source_set_enabled(
+                                        s->listen_source[i], enable ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+static int on_accept_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        Server *s = userdata;
+
+        s->accept_again = sd_event_source_disable_unref(s->accept_again);
+        if (s->state == SERVER_SERVING || s->state == SERVER_REFUSING)
+                enable_listening(s, true);
+        return 0;
+}
+
+/* Errors of accept() that are about one connection, which is gone: the next may be fine. */
+static bool accept_error_is_the_clients(int error) {
+        return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM;
+}
+
+/* false: there may be more. */
+static bool accept_batch(Server *s, SocketKind kind) {
+        for (unsigned i = 0; i < ACCEPT_BATCH; i++) {
+                int fd = accept4(s->listen[kind], NULL, NULL, SOCK_CLOEXEC);
+
+                if (fd >= 0) {
+                        take_client(s, kind, fd);
+                        continue;
+                }
+                if (errno == EAGAIN)
+                        return true;
+                if (accept_error_is_the_clients(errno))
+                        continue;
+                /* No descriptors, no memory: a pause, or the loop would spin. */
+                enable_listening(s, false);
+                if (sd_event_add_time_relative(
+                                    s->event,
+                                    &s->accept_again,
+                                    CLOCK_MONOTONIC,
+                                    ACCEPT_AGAIN_USEC,
+                                    0,
+                                    on_accept_again,
+                                    s) < 0)
+                        enable_listening(s, true);
+                return true;
+        }
+        return false;
+}
+
+static void accept_clients(Server *s) {
+        for (size_t i = 0; i < ELEMENTSOF(s->listen); i++)
+                if (s->listen[i] >= 0)
+                        (void) accept_batch(s, (SocketKind) i);
+}
+
+/* Actions */
+
+static int on_idle(sd_event_source *source, uint64_t usec, void *userdata) {
+        server_handle(userdata, SERVER_EVENT_IDLE);
+        return 0;
+}
+
+static ServerEvent do_count(Server *s, ServerEvent event) {
+        server_update_status(s);
+        if (count_sessions(s) > 0)
+                return _SERVER_EVENT_NONE;
+        if (s->state != SERVER_SERVING)
+                return SERVER_EVENT_EMPTY;
+        if (s->setup->definition->sessions.idle_timeout_usec == USEC_INFINITY || s->idle)
+                return _SERVER_EVENT_NONE;
+        /* Without a timer it stays. */
+        (void) sd_event_add_time_relative(
+                        s->event,
+                        &s->idle,
+                        CLOCK_MONOTONIC,
+                        s->setup->definition->sessions.idle_timeout_usec,
+                        0,
+                        on_idle,
+                        s);
+        return _SERVER_EVENT_NONE;
+}
+
+static ServerEvent do_serve(Server *s, ServerEvent event) {
+        STRV_FOREACH (warning, s->setup->warnings) {
+                char *const fields[] = { *warning, NULL };
+
+                journal_send(&s->journal, fields);
+        }
+        alert_confinement(s);
+        free(TAKE_PTR(s->status_text));
+        send_status(s);
+        (void) sd_notify(false, "READY=1");
+        return do_count(s, event);
+}
+
+static ServerEvent do_turn_away(Server *s, ServerEvent event) {
+        if (event == SERVER_EVENT_CANNOT_SERVE) {
+                alert_refusal(s);
+                s->exit_code = s->refusal.exit_code;
+                (void) sd_notifyf(false, "ERRNO=%d", s->exit_code == EXIT_CONFINEMENT ? EPERM : EINVAL);
+                send_status(s);
+                if (s->started)
+                        /* The end of a reload. */
+                        (void) sd_notify(false, "READY=1");
+        }
+        for (size_t i = 0; i < ELEMENTSOF(s->listen); i++)
+                while (s->listen[i] >= 0 && !s->accept_again && !accept_batch(s, (SocketKind) i))
+                        continue;
+        return count_sessions(s) == 0 ? SERVER_EVENT_EMPTY : _SERVER_EVENT_NONE;
+}
+
+static ServerEvent do_accept(Server *s, ServerEvent event) {
+        accept_clients(s);
+        return _SERVER_EVENT_NONE;
+}
+
+static ServerEvent do_leave(Server *s, ServerEvent event) {
+        s->idle = sd_event_source_disable_unref(s->idle);
+        accept_clients(s);
+        if (count_sessions(s) > 0)
+                return _SERVER_EVENT_NONE;
+        /* Who connects from here on waits in the socket's queue, and systemd starts the next supervisor for it. */
+        return SERVER_EVENT_EMPTY;
+}
+
+static ServerEvent do_reload(Server *s, ServerEvent event) {
+        _cleanup_(refusal_done) Refusal refusal = {};
+        Setup *setup = NULL;
+        int r;
+
+        (void) sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long) server_now(s));
+        r = setup_load(s->scope, s->instance, &setup, &refusal);
+        if (r < 0 && r != -ECANCELED) {
+                /* Nothing is known about the new definition; the old one is still good. */
+                (void) sd_notify(false, "READY=1");
+                return _SERVER_EVENT_NONE;
+        }
+        setup_unref(s->setup);
+        s->setup = setup;
+        refusal_done(&s->refusal);
+        s->refusal = TAKE_GENERIC(refusal, Refusal, (Refusal){});
+        backoff_succeeded(&s->backoff);
+        s->degraded = strv_free(s->degraded);
+        s->idle = sd_event_source_disable_unref(s->idle);
+        s->exit_code = EXIT_SUCCESS;
+        return setup ? SERVER_EVENT_READY : SERVER_EVENT_CANNOT_SERVE;
+}
+
+static int on_give_up(sd_event_source *source, uint64_t usec, void *userdata) {
+        server_handle(userdata, SERVER_EVENT_GIVE_UP);
+        return 0;
+}
+
+static ServerEvent do_stop_sessions(Server *s, ServerEvent event) {
+        uint64_t longest = 0;
+
+        enable_listening(s, false);
+        s->idle = sd_event_source_disable_unref(s->idle);
+        for (Session *session = s->sessions, *next; session; session = next) {
+                const Plan *plan = session->setup ? session->setup->plan : NULL;
+
+                next = session->next; /* sessions free themselves later, from the loop */
+                if (plan)
+                        longest = MAX(longest, plan->eof_grace_usec + plan->kill_after_usec);
+                session_handle(session, SESSION_EVENT_STOP);
+        }
+        (void) sd_notifyf(
+                        false,
+                        "STOPPING=1\nEXTEND_TIMEOUT_USEC=%llu",
+                        (unsigned long long) (longest + STOP_SLACK_USEC + 5 * USEC_PER_SEC));
+        if (count_sessions(s) == 0)
+                return SERVER_EVENT_EMPTY;
+        if (sd_event_add_time_relative(
+                            s->event,
+                            &s->give_up,
+                            CLOCK_MONOTONIC,
+                            longest + STOP_SLACK_USEC,
+                            0,
+                            on_give_up,
+                            s) < 0)
+                return SERVER_EVENT_GIVE_UP;
+        send_status(s);
+        return _SERVER_EVENT_NONE;
+}
+
+static ServerEvent do_exit(Server *s, ServerEvent event) {
+        (void) sd_notify(false, "STOPPING=1");
+        (void) sd_event_exit(s->event, s->exit_code);
+        return _SERVER_EVENT_NONE;
+}
+
+static ServerEvent do_nothing(Server *s, ServerEvent event) {
+        return _SERVER_EVENT_NONE;
+}
+
+void server_handle(Server *s, ServerEvent event) {
+        static ServerEvent (*const actions[_SERVER_ACTION_MAX])(Server *, ServerEvent) = {
+                [SERVER_ACTION_IGNORE] = do_nothing,      [SERVER_ACTION_SERVE] = do_serve,
+                [SERVER_ACTION_TURN_AWAY] = do_turn_away, [SERVER_ACTION_ACCEPT] = do_accept,
+                [SERVER_ACTION_COUNT] = do_count,         [SERVER_ACTION_LEAVE] = do_leave,
+                [SERVER_ACTION_RELOAD] = do_reload,       [SERVER_ACTION_STOP_SESSIONS] = do_stop_sessions,
+                [SERVER_ACTION_EXIT] = do_exit,
+        };
+        ServerTransition t;
+
+        while (server_machine_next(s->state, event, &t)) {
+                s->state = t.next;
+                event = actions[t.action](s, event);
+        }
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The supervisor of one server: its sockets, its sessions, its own life. */
+
+#include "supervisor/backoff.h"
+#include "supervisor/server-machine.h"
+#include "supervisor/session.h"
+
+#define MANAGER_TIMEOUT_USEC (20ULL * USEC_PER_SEC)
+/* Clients that have connected to NAME.connect and said nothing yet; they have no slot of sessions.max. */
+#define WAITING_MAX 64U
+
+struct Server {
+        RuntimeScope scope;
+        char *instance, *name; /* name: as people write it */
+        char *unit;            /* mcp-server@INSTANCE.service */
+        sd_event *event;
+        Manager *manager;
+        Journal journal;
+
+        ServerState state;
+        Setup *setup;    /* NULL: refusal says why */
+        Refusal refusal; /* of everybody */
+        int exit_code;
+
+        int listen[2]; /* by SocketKind; -EBADF */
+        sd_event_source *listen_source[2];
+        sd_event_source *idle, *give_up, *accept_again, *status;
+        Session *sessions;
+
+        Backoff backoff;
+        char *last_failure;     /* what the back-off answers with */
+        char **degraded;        /* causes that were alerted already */
+        char *status_text;      /* as it was sent last */
+        RateLimit refusal_rate; /* of CLIENT_REFUSED records */
+        uint64_t n_unlogged;
+        bool started;
+};
+
+/* Takes the sockets of LISTEN_FDS. */
+int server_new(RuntimeScope scope, const char *instance, sd_event *event, Server **ret);
+Server *server_free(Server *s);
+DEFINE_TRIVIAL_CLEANUP_FUNC(Server *, server_free);
+
+int server_start(Server *s); /* from then on the loop runs it */
+void server_handle(Server *s, ServerEvent event);
+
+/* For sessions. */
+int server_admit(Server *s, const Session *session, Refusal *ret); /* -ECANCELED: refused */
+void server_session_failed(Server *s, const char *reason);
+void server_session_stable(Server *s);
+void server_session_ended(Server *s, Session *session); /* takes it off the list */
+void server_update_status(Server *s);
+void server_log_refusal(Server *s, const Session *session);
+/* Says DEGRADED once per cause. */
+void server_degraded(Server *s, const Session *session, const char *cause, const char *message);
+uint64_t server_now(const Server *s);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The child and its scope, in the order of design 6.3: the child executes nothing foreign outside its scope. */
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "basic/fd-util.h"
+#include "basic/string-util.h"
+#include "manager/cgroup.h"
+#include "supervisor/server.h"
+
+#define SCOPE_TIMEOUT_USEC (20ULL * USEC_PER_SEC)
+/* How much later than the supervisor's own timer systemd's RuntimeMaxSec= strikes, should the supervisor hang. */
+#define RUNTIME_SLACK_USEC (5ULL * USEC_PER_SEC)
+
+/* In the child. */
+
+static int compare_ints(const void *a, const void *b) {
+        return *(const int *) a - *(const int *) b;
+}
+
+/* The child is a copy of the supervisor: the other sessions' descriptors are closed at once, or their clients would
+ * not see their ends while this one waits for its scope. */
+static int close_others(int *keep, size_t n_keep) {
+        unsigned next = STDERR_FILENO + 1;
+
+        qsort(keep, n_keep, sizeof(int), compare_ints);
+        for (size_t i = 0; i < n_keep; i++) {
+                if (keep[i] < 0 || (unsigned) keep[i] < next)
+                        continue;
+                if ((unsigned) keep[i] > next &&
+                    syscall(SYS_close_range, next, (unsigned) keep[i] - 1, 0) < 0)
+                        return -errno;
+                next = (unsigned) keep[i] + 1;
+        }
+        return RET_NERRNO((int) syscall(SYS_close_range, next, ~0U, 0));
+}
+
+static int merge_env(const Session *s, char ***ret) {
+        _cleanup_strv_free_ char **env = strv_copy(s->setup->plan->env);
+
+        if (!env)
+                return -ENOMEM;
+        STRV_FOREACH (e, s->client.env) {
+                _cleanup_free_ char *name = strndup(*e, strcspn(*e, "="));
+                int r = name ? env_set(&env, name, *e + strlen(name) + 1) : -ENOMEM;
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(env);
+        return 0;
+}
+
+static _noreturn_ void run_child(const Session *s, const SandboxStdio *stdio, int go, int failure_fd) {
+        int keep[] = { stdio->in, stdio->out, stdio->err, go, failure_fd };
+        SandboxFailure failure = { .stage = SANDBOX_STAGE_FDS, .rule = -1 };
+        Plan plan = *s->setup->plan;
+        char byte;
+        ssize_t n;
+        int r;
+
+        r = close_others(keep, ELEMENTSOF(keep));
+        if (r >= 0)
+                r = merge_env(s, &plan.env);
+        if (r < 0)
+                failure.error = -r;
+        do
+                n = read(go, &byte, 1);
+        while (n < 0 && errno == EINTR);
+        if (n != 1)
+                /* The supervisor has changed its mind, or is gone. */
+                _exit(EXIT_FAILURE);
+        if (r >= 0)
+                (void) sandbox_exec(&plan, s->setup->program, stdio, failure_fd, &failure);
+        (void) fd_write_all(failure_fd, &failure, sizeof(failure));
+        _exit(sandbox_failure_exit_code(&failure));
+}
+
+/* In the supervisor. */
+
+typedef struct LaunchPipes {
+        int go[2], failure[2], err[2];
+} LaunchPipes;
+
+static void launch_pipes_done(LaunchPipes *p) {
+        for (size_t i = 0; i < 2; i++) {
+                (void) safe_close(p->go[i]);
+                (void) safe_close(p->failure[i]);
+                (void) safe_close(p->err[i]);
+        }
+}
+
+static bool stderr_is_the_clients(const Session *s) {
+        return s->client.kind == SOCKET_CONNECT && s->setup->definition->stderr_to == STDERR_CLIENT;
+}
+
+static int make_pipes(const Session *s, LaunchPipes *p) {
+        const Plan *plan = s->setup->plan;
+
+        if (pipe2(p->go, O_CLOEXEC) < 0 || pipe2(p->failure, O_CLOEXEC) < 0)
+                return -errno;
+        if (stderr_is_the_clients(s))
+                return fd_set_nonblock(p->failure[0], true);
+        if (pipe2(p->err, O_CLOEXEC) < 0)
+                return -errno;
+        /* A server that opens /dev/stderr opens this pipe anew, as its own user. */
+        if (plan->uid != (uid_t) -1 && plan->uid != geteuid() && fchown(p->err[1], plan->uid, plan->gid) < 0)
+                return -errno;
+        if (fd_set_nonblock(p->err[0], true) < 0)
+                return -errno;
+        return fd_set_nonblock(p->failure[0], true);
+}
+
+static int on_child_dead(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Session *s = userdata;
+
+        s->child.pidfd_source = sd_event_source_disable_unref(s->child.pidfd_source);
+        session_note_exit(s);
+        session_handle(s, SESSION_EVENT_CHILD_EXITED);
+        return 0;
+}
+
+static int on_failure_pipe(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Session *s = userdata;
+        SessionEvent event = session_read_failure(s);
+
+        if (event != _SESSION_EVENT_NONE)
+                session_handle(s, event);
+        return 0;
+}
+
+static int watch_child(Session *s) {
+        sd_event *event = s->server->event;
+        int r;
+
+        r = sd_event_add_io(event, &s->child.pidfd_source, s->child.pidfd, EPOLLIN, on_child_dead, s);
+        if (r < 0)
+                return r;
+        return sd_event_add_io(
+                        event, &s->child.failure_source, s->child.failure, EPOLLIN, on_failure_pipe, s);
+}
+
+static int fork_child(Session *s, LaunchPipes *p) {
+        const SessionClient *c = &s->client;
+        const bool raw = c->kind == SOCKET_RAW;
+        const SandboxStdio stdio = {
+                .in = raw ? c->fd : c->stdio[0],
+                .out = raw ? c->fd : c->stdio[1],
+                .err = stderr_is_the_clients(s) ? c->stdio[2] : p->err[1],
+        };
+        pid_t pid;
+
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0)
+                run_child(s, &stdio, p->go[0], p->failure[1]);
+        s->child.pid = pid;
+        s->child.go = TAKE_FD(p->go[1]);
+        s->child.failure = TAKE_FD(p->failure[0]);
+        s->child.pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+        return s->child.pidfd < 0 ? -errno : 0;
+}
+
+static int give_up_child(Session *s, int error) {
+        refusal_set(&s->refusal,
+                    "MCP-R-START",
+                    EXIT_UNAVAILABLE,
+                    "The server's process cannot be made: %s.",
+                    STRERROR(error));
+        if (s->child.pid > 0) {
+                /* It waits for the go that never comes, so this ends at once. */
+                s->child.go = safe_close(s->child.go);
+                (void) kill(s->child.pid, SIGKILL);
+                (void) waitpid(s->child.pid, NULL, 0);
+        }
+        session_child_done(s);
+        return -ECANCELED;
+}
+
+int session_make_child(Session *s) {
+        _cleanup_(launch_pipes_done) LaunchPipes p = {
+                { -EBADF, -EBADF },
+                { -EBADF, -EBADF },
+                { -EBADF, -EBADF },
+        };
+        EventFields fields;
+        int r;
+
+        r = make_pipes(s, &p);
+        if (r >= 0)
+                r = fork_child(s, &p);
+        if (r >= 0)
+                r = watch_child(s);
+        if (r >= 0 && p.err[0] >= 0) {
+                session_event_fields(s, &fields);
+                r = stderr_log_start(
+                                &s->stderr_log,
+                                s->server->event,
+                                &s->server->journal,
+                                TAKE_FD(p.err[0]),
+                                s->server->instance,
+                                s->child.pid,
+                                &fields);
+        }
+        if (r < 0)
+                return give_up_child(s, r);
+        /* From here on the client's output and error are the child's alone. */
+        for (size_t i = 0; i < CONTROL_N_FDS; i++)
+                s->client.stdio[i] = safe_close(s->client.stdio[i]);
+        return 0;
+}
+
+void session_child_done(Session *s) {
+        SessionChild *c = &s->child;
+
+        c->pidfd_source = sd_event_source_disable_unref(c->pidfd_source);
+        c->failure_source = sd_event_source_disable_unref(c->failure_source);
+        c->go = safe_close(c->go);
+        c->failure = safe_close(c->failure);
+        c->pidfd = safe_close(c->pidfd);
+        c->memory_events = safe_close(c->memory_events);
+        c->pids_events = safe_close(c->pids_events);
+        c->pid = 0;
+}
+
+/* Scope */
+
+static int new_scope_name(Session *s) {
+        char unique[17];
+        uint64_t random;
+
+        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+                return -errno;
+        (void) snprintf(unique, sizeof(unique), "%016llx", (unsigned long long) random);
+        if (!s->unique[0])
+                memcpy(s->unique, unique, sizeof(unique));
+        free(TAKE_PTR(s->scope));
+        return scope_name_make(s->server->instance, unique, &s->scope);
+}
+
+static void on_scope_started(void *userdata, int result, const char *detail) {
+        Session *s = userdata;
+        const char *hint = manager_error_hint(s->server->scope, result);
+
+        s->start_call = manager_call_free(s->start_call);
+        if (result >= 0) {
+                session_handle(s, SESSION_EVENT_SCOPE_UP);
+                return;
+        }
+        if (result == -EEXIST) {
+                session_handle(s, SESSION_EVENT_SCOPE_TAKEN);
+                return;
+        }
+        refusal_set(&s->refusal,
+                    "MCP-R-START",
+                    EXIT_UNAVAILABLE,
+                    "The manager did not start the server's scope: %s.%s%s",
+                    detail ? detail : STRERROR(result),
+                    hint ? " " : "",
+                    strempty(hint));
+        session_handle(s, SESSION_EVENT_SCOPE_FAILED);
+}
+
+static uint64_t add_usec(uint64_t a, uint64_t b) {
+        return a >= LIMIT_INFINITY ? a : MIN(a + b, LIMIT_INFINITY - 1);
+}
+
+int session_start_scope(Session *s) {
+        const Plan *plan = s->setup->plan;
+        _cleanup_free_ char *description = NULL;
+        ScopeSpec spec;
+        int r;
+
+        r = new_scope_name(s);
+        if (r < 0)
+                return r;
+        s->n_names++;
+        description = strformat("MCP Server %s, session %s", s->server->instance, s->unique);
+        if (!description)
+                return -ENOMEM;
+        spec = (ScopeSpec){
+                .name = s->scope,
+                .description = description,
+                .slice = "mcp.slice",
+                .binds_to = s->server->unit,
+                .pid = s->child.pid,
+                .pidfd = s->child.pidfd,
+                .memory_max = plan->memory_max,
+                .swap_max = plan->swap_max,
+                .tasks_max = plan->tasks_max,
+                .cpu_quota_usec_per_sec = plan->cpu_quota_permille >= LIMIT_INFINITY
+                                                          ? plan->cpu_quota_permille
+                                                          : plan->cpu_quota_permille * 1000,
+                .runtime_max_usec =
+                                add_usec(plan->runtime_max_usec, plan->eof_grace_usec + RUNTIME_SLACK_USEC),
+                .timeout_stop_usec = plan->kill_after_usec,
+                .oom_kill = plan->oom_kill_all,
+                .loopback_only = plan->loopback_only,
+        };
+        return manager_start_scope(
+                        s->server->manager, &spec, SCOPE_TIMEOUT_USEC, on_scope_started, s, &s->start_call);
+}
+
+static bool limit_holds(pid_t pid, CgroupAttribute attribute, uint64_t wanted) {
+        uint64_t found;
+
+        if (wanted >= LIMIT_INFINITY)
+                return true;
+        return cgroup_read_limit(pid, attribute, &found) >= 0 && found <= wanted;
+}
+
+/* The plan says what the manager should be able to enforce; this is whether it did (a controller that is not there is
+ * ignored silently). */
+static int check_limits(Session *s) {
+        const Plan *plan = s->setup->plan;
+        const struct {
+                ProtectionId id;
+                CgroupAttribute attribute;
+                uint64_t wanted;
+                const char *name;
+        } table[] = {
+                { PROTECTION_MEMORY, CGROUP_MEMORY_MAX, plan->memory_max, "limits.memory" },
+                { PROTECTION_TASKS, CGROUP_PIDS_MAX, plan->tasks_max, "limits.tasks" },
+                { PROTECTION_CPU, CGROUP_CPU_MAX, plan->cpu_quota_permille, "limits.cpu" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                _cleanup_free_ char *message = NULL;
+
+                if (plan->protections[table[i].id].state != PROTECTION_ENFORCED ||
+                    limit_holds(s->child.pid, table[i].attribute, table[i].wanted))
+                        continue;
+                if (plan->strict) {
+                        refusal_set(&s->refusal,
+                                    "MCP-R-CONFINEMENT",
+                                    EXIT_CONFINEMENT,
+                                    "%s does not hold in the server's scope, and enforcement is strict.",
+                                    table[i].name);
+                        return -EPERM;
+                }
+                message =
+                                strformat("%s does not hold in the server's scope: the manager accepted it, "
+                                          "but the kernel's "
+                                          "control group does not have it",
+                                          table[i].name);
+                server_degraded(s->server, s, protection_to_string(table[i].id), message);
+        }
+        return 0;
+}
+
+SessionEvent session_check_scope(Session *s) {
+        _cleanup_free_ char *cgroup = NULL, *found = NULL;
+        bool v1;
+        int r;
+
+        r = cgroup_of_pid(s->child.pid, &cgroup);
+        if (r < 0 || !cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope)) {
+                /* systemd can take a scope for empty at its start and forget it (systemd/systemd#36781), and whoever may
+                 * can move a process. Another name is another chance. */
+                (void) manager_stop_unit(
+                                s->server->manager, s->scope, MANAGER_TIMEOUT_USEC, NULL, NULL, NULL);
+                return SESSION_EVENT_SCOPE_TAKEN;
+        }
+        if (check_limits(s) < 0)
+                return SESSION_EVENT_NOT_ENFORCED;
+        s->child.memory_events = cgroup_open_attribute(s->child.pid, CGROUP_MEMORY_EVENTS, &v1);
+        s->child.pids_events = cgroup_open_attribute(s->child.pid, CGROUP_PIDS_EVENTS, &v1);
+        return _SESSION_EVENT_NONE;
+}
+
+int session_release_child(Session *s) {
+        ssize_t n = write(s->child.go, "g", 1);
+        int r = n == 1 ? 0 : n < 0 ? -errno : -EIO;
+
+        s->child.go = safe_close(s->child.go);
+        return r;
+}
+
+SessionEvent session_read_failure(Session *s) {
+        SandboxFailure failure;
+        ssize_t n;
+
+        if (s->child.failure < 0)
+                return _SESSION_EVENT_NONE;
+        n = read(s->child.failure, &failure, sizeof(failure));
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return _SESSION_EVENT_NONE;
+        s->child.failure_source = sd_event_source_disable_unref(s->child.failure_source);
+        s->child.failure = safe_close(s->child.failure);
+        if (n == 0)
+                /* Closed by execve(). */
+                return SESSION_EVENT_EXECUTED;
+        if (n != sizeof(failure))
+                failure = (SandboxFailure){ .stage = SANDBOX_STAGE_EXEC, .error = EIO, .rule = -1 };
+        failure.path[sizeof(failure.path) - 1] = 0;
+        s->child.failed = failure;
+        return SESSION_EVENT_EXEC_FAILED;
+}

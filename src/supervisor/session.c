@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The actions of the session's table. Each returns the event that follows from it at once, or none. */
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "basic/string-util.h"
+#include "supervisor/server.h"
+
+#define SCOPE_NAMES_MAX   5U
+#define CLIENT_GRACE_USEC (250ULL * 1000ULL) /* for the client's pipe to follow its connection */
+#define HANG_UP_USEC      (50ULL * 1000ULL)
+#define REAP_USEC         (5ULL * USEC_PER_SEC)
+#define RETRY_MIN_USEC    (500ULL * 1000ULL)
+#define RETRY_MAX_USEC    (30ULL * USEC_PER_SEC)
+
+void session_event_fields(const Session *s, EventFields *ret) {
+        const Server *server = s->server;
+
+        *ret = EVENT_FIELDS_INIT;
+        ret->server = server->name;
+        ret->unit = server->unit;
+        ret->user = server->scope == RUNTIME_SCOPE_USER;
+        ret->session = s->unique[0] ? s->unique : NULL;
+        ret->scope = s->scope;
+        ret->client_pid = s->client.peer.pid;
+        ret->client_uid = s->client.peer.uid;
+        if (s->setup && s->setup->plan) {
+                ret->mode = s->setup->plan->isolation_mode;
+                ret->source = isolation_source_to_string(s->setup->plan->isolation.source);
+                ret->isolated = s->setup->plan->isolation.isolated;
+                ret->landlock_abi = s->setup->landlock_abi;
+                ret->missing = s->setup->missing;
+        }
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        session_handle(userdata, SESSION_EVENT_TIMER);
+        return 0;
+}
+
+int session_arm_timer(Session *s, uint64_t usec) {
+        s->timer = sd_event_source_disable_unref(s->timer);
+        return sd_event_add_time_relative(
+                        s->server->event, &s->timer, CLOCK_MONOTONIC, usec, 0, on_timer, s);
+}
+
+/* Arms the state's timer, or acts as if it had run out where there is no memory for one: an end that comes too early is
+ * better than none. */
+static SessionEvent timer_or_now(Session *s, uint64_t usec) {
+        return session_arm_timer(s, usec) < 0 ? SESSION_EVENT_TIMER : _SESSION_EVENT_NONE;
+}
+
+/* Before there is a server */
+
+static SessionEvent do_await_hello(Session *s, SessionEvent event) {
+        if (session_await_hello(s) >= 0)
+                return _SESSION_EVENT_NONE;
+        refusal_set(&s->refusal, "MCP-R-START", EXIT_UNAVAILABLE, "The supervisor is out of resources.");
+        return SESSION_EVENT_NOT_ADMITTED;
+}
+
+static SessionEvent do_launch(Session *s, SessionEvent event) {
+        int r;
+
+        s->timer = sd_event_source_disable_unref(s->timer);
+        if (server_admit(s->server, s, &s->refusal) < 0 || session_make_child(s) < 0)
+                return SESSION_EVENT_NOT_ADMITTED;
+        r = session_watch_client(s);
+        if (r >= 0)
+                r = session_start_scope(s);
+        if (r < 0) {
+                refusal_set(&s->refusal,
+                            "MCP-R-START",
+                            EXIT_UNAVAILABLE,
+                            "The server's scope cannot be asked for: %s.",
+                            STRERROR(r));
+                return SESSION_EVENT_SCOPE_FAILED;
+        }
+        session_tell_starting(s);
+        server_update_status(s->server);
+        return _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_rename(Session *s, SessionEvent event) {
+        if (s->n_names < SCOPE_NAMES_MAX && session_start_scope(s) >= 0)
+                return _SESSION_EVENT_NONE;
+        refusal_set(&s->refusal,
+                    "MCP-R-START",
+                    EXIT_UNAVAILABLE,
+                    "The manager took the server's process into none of %u scopes.",
+                    s->n_names);
+        return SESSION_EVENT_SCOPE_FAILED;
+}
+
+static SessionEvent do_go(Session *s, SessionEvent event) {
+        SessionEvent next = session_check_scope(s);
+        int r;
+
+        if (next != _SESSION_EVENT_NONE)
+                return next;
+        r = session_release_child(s);
+        if (r >= 0)
+                return _SESSION_EVENT_NONE;
+        refusal_set(&s->refusal,
+                    "MCP-R-START",
+                    EXIT_UNAVAILABLE,
+                    "The server's process is gone before it began: %s.",
+                    STRERROR(r));
+        return SESSION_EVENT_SCOPE_FAILED;
+}
+
+static SessionEvent do_settle(Session *s, SessionEvent event) {
+        SessionEvent next = session_read_failure(s);
+
+        /* Without a word it died at execve() or after it. */
+        return next == _SESSION_EVENT_NONE ? SESSION_EVENT_EXECUTED : next;
+}
+
+/* While there is one */
+
+static int on_runtime_over(sd_event_source *source, uint64_t usec, void *userdata) {
+        session_handle(userdata, SESSION_EVENT_RUNTIME);
+        return 0;
+}
+
+static SessionEvent do_announce(Session *s, SessionEvent event) {
+        const Plan *plan = s->setup->plan;
+        EventFields fields;
+
+        s->executed_usec = server_now(s->server);
+        session_tell_running(s);
+        session_event_fields(s, &fields);
+        event_log(&s->server->journal,
+                  EVENT_SESSION_STARTED,
+                  &fields,
+                  "Session %s of %s started in %s.",
+                  s->unique,
+                  s->server->name,
+                  s->scope);
+        if (plan->runtime_max_usec < LIMIT_INFINITY)
+                /* Without it the scope's own RuntimeMaxUSec ends the session, a little later. */
+                (void) sd_event_add_time_relative(
+                                s->server->event,
+                                &s->runtime_timer,
+                                CLOCK_MONOTONIC,
+                                plan->runtime_max_usec,
+                                0,
+                                on_runtime_over,
+                                s);
+        if (s->child.exited)
+                return SESSION_EVENT_CHILD_EXITED;
+        return s->input_ended ? SESSION_EVENT_INPUT_ENDED : _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_note_input_ended(Session *s, SessionEvent event) {
+        s->input_ended = true;
+        return _SESSION_EVENT_NONE;
+}
+
+static void note_cause(Session *s, SessionEvent event) {
+        if (s->cause != STOP_CAUSE_NONE)
+                return;
+        s->cause = event == SESSION_EVENT_STOP      ? STOP_CAUSE_REQUEST
+                   : event == SESSION_EVENT_RUNTIME ? STOP_CAUSE_RUNTIME
+                                                    : STOP_CAUSE_CLIENT;
+}
+
+static SessionEvent do_grace(Session *s, SessionEvent event) {
+        note_cause(s, event);
+        return timer_or_now(s, s->setup->plan->eof_grace_usec);
+}
+
+static SessionEvent do_end_input(Session *s, SessionEvent event) {
+        note_cause(s, event);
+        if (session_end_input(s))
+                return timer_or_now(s, s->setup->plan->eof_grace_usec);
+        /* A pipe's end is made by who writes to it, and nobody else: no use in waiting, save for a client that is just
+         * dying, whose descriptors do not all close at once. */
+        return timer_or_now(s, event == SESSION_EVENT_CLIENT_GONE ? CLIENT_GRACE_USEC : 0);
+}
+
+/* Stopping */
+
+static void kill_child(Session *s) {
+        if (s->child.pidfd >= 0 && !s->child.exited)
+                (void) syscall(SYS_pidfd_send_signal, s->child.pidfd, SIGKILL, NULL, 0);
+}
+
+static void on_unit_stopped(void *userdata, int result, const char *detail) {
+        Session *s = userdata;
+        uint64_t took = server_now(s->server) - s->stop_usec;
+
+        s->stop_call = manager_call_free(s->stop_call);
+        if (result >= 0 && took >= s->setup->plan->kill_after_usec && s->executed_usec > 0)
+                s->killed = true;
+        session_handle(s, result >= 0 ? SESSION_EVENT_UNIT_STOPPED : SESSION_EVENT_UNIT_NOT_STOPPED);
+}
+
+static SessionEvent do_stop(Session *s, SessionEvent event) {
+        int r;
+
+        s->timer = sd_event_source_disable_unref(s->timer);
+        s->runtime_timer = sd_event_source_disable_unref(s->runtime_timer);
+        s->start_call = manager_call_free(s->start_call);
+        s->stopped_before_exit = !s->child.exited;
+        s->stop_usec = server_now(s->server);
+        if (s->child.exited)
+                (void) session_arm_timer(s, HANG_UP_USEC);
+        r = manager_stop_unit(
+                        s->server->manager,
+                        s->scope,
+                        s->setup->plan->kill_after_usec + MANAGER_TIMEOUT_USEC,
+                        on_unit_stopped,
+                        s,
+                        &s->stop_call);
+        return r < 0 ? SESSION_EVENT_UNIT_NOT_STOPPED : _SESSION_EVENT_NONE;
+}
+
+static void explain_abort(Session *s, SessionEvent event) {
+        _cleanup_free_ char *text = NULL;
+
+        if (s->refusal.code)
+                return;
+        if (event == SESSION_EVENT_STOP)
+                refusal_set(&s->refusal,
+                            "MCP-R-STOPPING",
+                            EXIT_UNAVAILABLE,
+                            "The server's service is being stopped.");
+        else if (event == SESSION_EVENT_CHILD_EXITED)
+                refusal_set(&s->refusal,
+                            "MCP-R-START",
+                            EXIT_UNAVAILABLE,
+                            "The server's process was killed before it began.");
+        else if (event == SESSION_EVENT_EXEC_FAILED) {
+                text = sandbox_failure_format(s->setup->plan, &s->child.failed);
+                refusal_set(&s->refusal,
+                            "MCP-R-EXEC",
+                            sandbox_failure_exit_code(&s->child.failed),
+                            "%s",
+                            text ? text : "The server's process could not be confined.");
+        }
+}
+
+static SessionEvent do_abort(Session *s, SessionEvent event) {
+        EventFields fields;
+
+        explain_abort(s, event);
+        if (s->refusal.code) {
+                session_event_fields(s, &fields);
+                fields.code = s->refusal.code;
+                event_log(&s->server->journal,
+                          EVENT_REFUSED,
+                          &fields,
+                          "Session %s of %s was not started: %s",
+                          s->unique,
+                          s->server->name,
+                          strempty(s->refusal.reason));
+                if (event != SESSION_EVENT_STOP)
+                        server_session_failed(s->server, s->refusal.reason);
+        }
+        session_tell_refusal(s);
+        session_hang_up(s);
+        s->child.go = safe_close(s->child.go);
+        kill_child(s);
+        return do_stop(s, event);
+}
+
+static SessionEvent do_retry_later(Session *s, SessionEvent event) {
+        uint64_t delay = RETRY_MIN_USEC << MIN(s->n_stop_failures, 8U);
+        EventFields fields;
+
+        if (s->n_stop_failures++ == 0) {
+                session_event_fields(s, &fields);
+                event_log(&s->server->journal,
+                          EVENT_SESSION_FAILED,
+                          &fields,
+                          "The scope of session %s of %s could not be stopped; this is tried again.",
+                          s->unique,
+                          s->server->name);
+        }
+        /* The manager does not help, so at least the main process goes. */
+        kill_child(s);
+        return timer_or_now(s, MIN(delay, RETRY_MAX_USEC));
+}
+
+static SessionEvent do_hang_up_soon(Session *s, SessionEvent event) {
+        return timer_or_now(s, HANG_UP_USEC);
+}
+
+static SessionEvent do_hang_up(Session *s, SessionEvent event) {
+        _cleanup_(session_end_done) SessionEnd e = {};
+
+        if (s->executed_usec > 0 && s->child.exited) {
+                session_end_find(s, &e);
+                stderr_log_drain(&s->stderr_log);
+                session_tell_exit(s, &e);
+        }
+        session_hang_up(s);
+        return _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_reap(Session *s, SessionEvent event) {
+        if (s->child.exited)
+                return SESSION_EVENT_CHILD_EXITED;
+        kill_child(s);
+        return timer_or_now(s, REAP_USEC);
+}
+
+/* Ends */
+
+static int on_bury(sd_event_source *source, void *userdata) {
+        Session *s = userdata;
+
+        server_session_ended(s->server, s);
+        return 0;
+}
+
+static SessionEvent bury(Session *s) {
+        s->timer = sd_event_source_disable_unref(s->timer);
+        session_hang_up(s);
+        /* Not here: the callers up the stack still use it. Where even this fails it stays in the list as ended. */
+        (void) sd_event_add_defer(s->server->event, &s->bury, on_bury, s);
+        return _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_refuse(Session *s, SessionEvent event) {
+        if (!s->refusal.code && event == SESSION_EVENT_STOP)
+                refusal_set(&s->refusal,
+                            "MCP-R-STOPPING",
+                            EXIT_UNAVAILABLE,
+                            "The server's service is being stopped.");
+        else if (!s->refusal.code)
+                refusal_set(&s->refusal,
+                            "MCP-R-HELLO",
+                            EXIT_UNAVAILABLE,
+                            "The client did not say what it wants.");
+        server_log_refusal(s->server, s);
+        session_tell_refusal(s);
+        return bury(s);
+}
+
+static SessionEvent do_finish(Session *s, SessionEvent event) {
+        s->start_call = manager_call_free(s->start_call);
+        if (s->executed_usec > 0)
+                session_report_end(s);
+        if (s->child.pidfd >= 0)
+                (void) waitid(P_PIDFD, (id_t) s->child.pidfd, &s->child.status, WEXITED | WNOHANG);
+        return bury(s);
+}
+
+static SessionEvent do_nothing(Session *s, SessionEvent event) {
+        return _SESSION_EVENT_NONE;
+}
+
+void session_handle(Session *s, SessionEvent event) {
+        static SessionEvent (*const actions[_SESSION_ACTION_MAX])(Session *, SessionEvent) = {
+                [SESSION_ACTION_IGNORE] = do_nothing,
+                [SESSION_ACTION_AWAIT_HELLO] = do_await_hello,
+                [SESSION_ACTION_LAUNCH] = do_launch,
+                [SESSION_ACTION_RENAME] = do_rename,
+                [SESSION_ACTION_GO] = do_go,
+                [SESSION_ACTION_SETTLE] = do_settle,
+                [SESSION_ACTION_ANNOUNCE] = do_announce,
+                [SESSION_ACTION_NOTE_INPUT_ENDED] = do_note_input_ended,
+                [SESSION_ACTION_GRACE] = do_grace,
+                [SESSION_ACTION_END_INPUT] = do_end_input,
+                [SESSION_ACTION_ABORT] = do_abort,
+                [SESSION_ACTION_STOP] = do_stop,
+                [SESSION_ACTION_RETRY_LATER] = do_retry_later,
+                [SESSION_ACTION_HANG_UP_SOON] = do_hang_up_soon,
+                [SESSION_ACTION_HANG_UP] = do_hang_up,
+                [SESSION_ACTION_REAP] = do_reap,
+                [SESSION_ACTION_REFUSE] = do_refuse,
+                [SESSION_ACTION_FINISH] = do_finish,
+        };
+        SessionTransition t;
+
+        while (session_machine_next(s->state, event, &t)) {
+                s->state = t.next;
+                event = actions[t.action](s, event);
+        }
+}
+
+bool session_has_slot(const Session *s) {
+        return s->state > SESSION_HELLO && s->state < SESSION_ENDED;
+}
+
+int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Session **ret) {
+        Session *s = calloc(1, sizeof(*s));
+
+        if (!s) {
+                (void) safe_close(fd);
+                return -ENOMEM;
+        }
+        s->server = server;
+        s->setup = server->setup ? setup_ref(server->setup) : NULL;
+        s->client = (SessionClient){
+                .kind = kind,
+                .fd = fd,
+                .input = -EBADF,
+                .stdio = { -EBADF, -EBADF, -EBADF },
+                .peer = { .pid = peer->pid, .uid = peer->uid },
+        };
+        s->child = (SessionChild){
+                .pidfd = -EBADF,
+                .go = -EBADF,
+                .failure = -EBADF,
+                .memory_events = -EBADF,
+                .pids_events = -EBADF,
+        };
+        s->stderr_log = STDERR_LOG_INIT;
+        s->next = server->sessions;
+        server->sessions = s;
+        *ret = s;
+        return 0;
+}
+
+Session *session_free(Session *s) {
+        if (!s)
+                return NULL;
+        manager_call_free(s->start_call);
+        manager_call_free(s->stop_call);
+        manager_call_free(s->result_call);
+        sd_event_source_disable_unref(s->timer);
+        sd_event_source_disable_unref(s->runtime_timer);
+        sd_event_source_disable_unref(s->bury);
+        session_client_done(s);
+        session_child_done(s);
+        stderr_log_done(&s->stderr_log);
+        refusal_done(&s->refusal);
+        setup_unref(s->setup);
+        free(s->scope);
+        free(s->scope_result);
+        free(s);
+        return NULL;
+}
