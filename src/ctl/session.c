@@ -54,6 +54,7 @@ static int connect_socket(const char *path, int *ret) {
 static int fail_connect(Ctl *ctl, const ServerEntry *server, const char *path, int error) {
         _cleanup_free_ char *remedy = NULL;
         const char *manager = ctl->scope == RUNTIME_SCOPE_USER ? "systemctl --user" : "systemctl";
+        const Definition *d = server->definition;
 
         if (error == -EACCES || error == -EPERM)
                 return ctl_fail(ctl,
@@ -63,12 +64,14 @@ static int fail_connect(Ctl *ctl, const ServerEntry *server, const char *path, i
                                 "\"mcp\".",
                                 "You may not connect to the server \"%s\".",
                                 server->name);
-        if (server->definition && !server->definition->enabled)
+        if (d && (!d->enabled || d->quarantined))
                 remedy =
-                                strformat("It is disabled: \"enabled\" is false. \"%s start "
-                                          "mcp-server@%s.socket\" starts it once.",
-                                          manager,
-                                          server->instance);
+                                strformat("It is %s: set \"%s\" to %s in %s, and run \"%s daemon-reload\".",
+                                          d->enabled ? "quarantined" : "disabled",
+                                          d->enabled ? "quarantined" : "enabled",
+                                          d->enabled ? "false" : "true",
+                                          server->file,
+                                          manager);
         else
                 remedy =
                                 strformat("Try \"%s daemon-reload\" (after a new definition), then \"%s "

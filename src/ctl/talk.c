@@ -92,13 +92,13 @@ static int talk_fail_exited(Talk *t) {
         return talk_fail(t, &ended);
 }
 
-static int talk_attempt(Ctl *ctl, Talk *t, bool probe, McpProtocol protocol, bool *ret_respawn) {
+static int talk_attempt(Ctl *ctl, Talk *t, McpProtocol protocol, bool *ret_respawn) {
         McpTimeouts timeouts = { .start_usec = t->timeout_usec };
         const McpDiagnosis *diagnosis;
         int r;
 
         *ret_respawn = false;
-        r = session_open(ctl, t->server, probe, t->timeout_usec, &t->session);
+        r = session_open(ctl, t->server, t->probe, t->timeout_usec, &t->session);
         if (r != 0)
                 return r;
         if (t->session->ended)
@@ -106,7 +106,7 @@ static int talk_attempt(Ctl *ctl, Talk *t, bool probe, McpProtocol protocol, boo
         r = mcp_client_new(t->session->to_server, t->session->from_server, t->session->control, &t->client);
         if (r < 0)
                 return r;
-        mcp_client_set_skip_noise(t->client, !probe);
+        mcp_client_set_skip_noise(t->client, !t->probe);
         r = mcp_client_handshake(t->client, protocol, &timeouts, &t->peer);
         if (r <= 0)
                 return r;
@@ -117,17 +117,18 @@ static int talk_attempt(Ctl *ctl, Talk *t, bool probe, McpProtocol protocol, boo
 
 /* A server that was silent or ended at "initialize" may be one that only knows the modern era: a fresh session tells.
  * Where that fails too, the first failure is the one to talk about. */
-static int talk_attempt_modern(Ctl *ctl, Talk *t, bool probe) {
+static int talk_attempt_modern(Ctl *ctl, Talk *t) {
         _cleanup_talk_ Talk second = {
                 .server = t->server,
                 .timeout_usec = MIN(t->timeout_usec, (uint64_t) MCP_SECOND_TIMEOUT_USEC),
+                .probe = t->probe,
                 .brief = true,
         };
         bool respawn;
         int r;
 
         talk_close(t);
-        r = talk_attempt(ctl, &second, probe, MCP_PROTOCOL_MODERN, &respawn);
+        r = talk_attempt(ctl, &second, MCP_PROTOCOL_MODERN, &respawn);
         if (r != 0 || second.failed)
                 return r;
         second.timeout_usec = t->timeout_usec;
@@ -144,7 +145,7 @@ int talk_open(Ctl *ctl, const char *name, bool probe, Talk *ret) {
                 [PROTOCOL_LEGACY] = MCP_PROTOCOL_LEGACY,
                 [PROTOCOL_MODERN] = MCP_PROTOCOL_MODERN,
         };
-        _cleanup_talk_ Talk t = {};
+        _cleanup_talk_ Talk t = { .probe = probe };
         McpProtocol wish;
         bool respawn;
         int r;
@@ -155,9 +156,9 @@ int talk_open(Ctl *ctl, const char *name, bool probe, Talk *ret) {
         wish = wishes[t.server->definition->protocol];
         t.timeout_usec = ctl->timeout_usec != UINT64_MAX ? ctl->timeout_usec
                                                          : t.server->definition->start_timeout_usec;
-        r = talk_attempt(ctl, &t, probe, wish, &respawn);
+        r = talk_attempt(ctl, &t, wish, &respawn);
         if (r == 0 && respawn && wish == MCP_PROTOCOL_AUTO)
-                r = talk_attempt_modern(ctl, &t, probe);
+                r = talk_attempt_modern(ctl, &t);
         if (r != 0)
                 return r;
         *ret = t;
@@ -170,9 +171,10 @@ int talk_print_failure(Ctl *ctl, FILE *f, const Talk *t) {
         int r;
 
         fprintf(f,
-                "%s: %sunhealthy%s\n  ",
+                "%s: %s%s%s\n  ",
                 t->server->name,
                 style_on(style, TONE_BAD),
+                t->probe ? "unhealthy" : "it did not work",
                 style_off(style, TONE_BAD));
         r = style_print_wrapped(f, style, 2, 2, t->message);
         if (r >= 0 && t->exit_text) {

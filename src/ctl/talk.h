@@ -14,6 +14,7 @@ typedef struct Talk {
         McpPeer peer;
         uint64_t timeout_usec;
 
+        bool probe; /* noise on stdout is a failure, and not passed over as clients do */
         bool brief; /* nobody will read how it ended: do not wait for it */
 
         /* Where the server is at fault. */

@@ -8,23 +8,29 @@
 
 #define JOURNALCTL    "/usr/bin/journalctl"
 #define ARGUMENTS_MAX 24U
+#define N_MATCHES     5U
 
-/* "+" is journalctl's OR. The supervisor's records carry MCP_SERVER, systemd's own about the units the unit's name. */
+/* Fields of the records of one server; "+" is journalctl's OR, and a name may be taken in both managers, so each goes with
+ * the uid of the supervisor or manager that wrote it. Not "journalctl --user": journald keeps a file for each user only
+ * where its storage is persistent, and where there is none the user may still be allowed to read all. */
 static int add_matches(const char **argv, size_t *n, char **owned, const Ctl *ctl, const ServerEntry *e) {
         bool user = ctl->scope == RUNTIME_SCOPE_USER;
         _cleanup_free_ char *unit = unit_service_name(e->instance);
 
         if (!unit)
                 return -ENOMEM;
-        owned[0] = strformat("MCP_SERVER=%s", e->name);
-        owned[1] = strformat("%s=%s", user ? "_SYSTEMD_USER_UNIT" : "_SYSTEMD_UNIT", unit);
-        owned[2] = strformat("%s=%s", user ? "USER_UNIT" : "UNIT", unit);
-        owned[3] = strformat("SYSLOG_IDENTIFIER=mcp-%s", e->instance);
-        for (size_t i = 0; i < 4; i++) {
+        owned[0] = strformat("_UID=%u", user ? (unsigned) getuid() : 0U);
+        owned[1] = strformat("MCP_SERVER=%s", e->name);
+        owned[2] = strformat("SYSLOG_IDENTIFIER=mcp-%s", e->instance);
+        owned[3] = strformat("%s=%s", user ? "_SYSTEMD_USER_UNIT" : "_SYSTEMD_UNIT", unit);
+        owned[4] = strformat("%s=%s", user ? "USER_UNIT" : "UNIT", unit);
+        for (size_t i = 0; i < N_MATCHES; i++)
                 if (!owned[i])
                         return -ENOMEM;
-                if (i > 0)
+        for (size_t i = 1; i < N_MATCHES; i++) {
+                if (i > 1)
                         argv[(*n)++] = "+";
+                argv[(*n)++] = owned[0];
                 argv[(*n)++] = owned[i];
         }
         return 0;
@@ -32,14 +38,12 @@ static int add_matches(const char **argv, size_t *n, char **owned, const Ctl *ct
 
 int verb_logs(Ctl *ctl, char **operands) {
         const char *argv[ARGUMENTS_MAX] = { "journalctl" };
-        char *owned[4] = {};
+        char *owned[N_MATCHES] = {};
         _cleanup_free_ char *lines = NULL;
         const ServerEntry *e;
         size_t n = 1;
         int r = 0;
 
-        if (ctl->scope == RUNTIME_SCOPE_USER)
-                argv[n++] = "--user";
         if (!ctl->pager)
                 argv[n++] = "--no-pager";
         if (ctl->follow)

@@ -186,7 +186,7 @@ static int print_plan(StatusContext *c, const ServerEntry *e) {
 
         if (!e->definition || e->definition->remote || problem_list_has_errors(&e->problems))
                 return 0;
-        r = server_plan(ctl, e->definition, &c->servers->global, &v);
+        r = server_plan_of_enabled(ctl, e->definition, &c->servers->global, &v);
         if (r < 0)
                 return r;
         if (v.plan) {
@@ -278,7 +278,7 @@ static int add_plan(StatusContext *c, JsonOut *out, json_object *parent, const S
         int r;
 
         if (e->definition && !e->definition->remote && !problem_list_has_errors(&e->problems)) {
-                r = server_plan(c->ctl, e->definition, &c->servers->global, &v);
+                r = server_plan_of_enabled(c->ctl, e->definition, &c->servers->global, &v);
                 if (r < 0)
                         return r;
         }
