@@ -149,7 +149,7 @@ static int env_home(PlanContext *c) {
                 return -ENOMEM;
 
         /* With a manifest the temp directory is the server's own as well: the shared one is no part of that baseline. */
-        if (host->state_dir && (c->home_private || c->manifest))
+        if (host->state_dir && (c->home_private || c->has_manifest))
                 c->tmp_dir = path_join(host->state_dir, "tmp");
         else
                 c->tmp_dir = strdup(host->tmp_dir ? host->tmp_dir : "/tmp");
@@ -386,4 +386,17 @@ int plan_env(PlanContext *c) {
         if (!isempty(tmp_dir) && path_is_absolute(tmp_dir))
                 return free_and_strdup(&c->tmp_dir, tmp_dir);
         return free_and_strdup(&c->tmp_dir, "/tmp");
+}
+
+int plan_server_env(const Definition *d, const HostFacts *host, char ***ret, ProblemList *problems) {
+        _cleanup_plan_ Plan *plan = calloc(1, sizeof(Plan));
+        PlanContext c = { .d = d, .has_manifest = true, .host = host, .plan = plan, .problems = problems };
+        int r;
+
+        r = plan ? plan_env(&c) : -ENOMEM;
+        plan_context_done(&c);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(plan->env);
+        return 0;
 }

@@ -15,10 +15,13 @@ typedef struct PlanContext {
         char *home;    /* the server's HOME */
         char *tmp_dir; /* the server's TMPDIR */
         bool home_private;
-        bool refused;    /* something was refused: -EPERM rather than -EINVAL */
-        char **programs; /* every program file on the way to the process: command, links, interpreters */
-        char **runtimes; /* basenames that choose runtime presets */
+        bool has_manifest; /* the definition names or holds one, also where it was not read yet */
+        bool refused;      /* something was refused: -EPERM rather than -EINVAL */
+        char **programs;   /* every program file on the way to the process: command, links, interpreters */
+        char **runtimes;   /* basenames that choose runtime presets */
 } PlanContext;
+
+void plan_context_done(PlanContext *c); /* all but plan and problems */
 
 /* Adds a problem that stands at a Text of the definition. remedy may be NULL. */
 void plan_problem(
@@ -40,10 +43,13 @@ void plan_refuse(
                 ...) _printf_(5, 6);
 
 /* Expands a Text, as text_expand() does. */
-int plan_expand(PlanContext *c, const Text *text, bool path, char **ret);
+int plan_expand(const PlanContext *c, const Text *text, bool path, char **ret);
 
 /* env.c: home, tmp_dir and plan->env. */
 int plan_env(PlanContext *c);
+
+/* The environment that the server will have, without a plan around it: what a manifest's paths are expanded with. */
+int plan_server_env(const Definition *d, const HostFacts *host, char ***ret, ProblemList *problems);
 
 /* command.c: working directory, argv, command, programs, runtimes. */
 int plan_working_dir(PlanContext *c);

@@ -6,7 +6,7 @@
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
 #include "basic/string-util.h"
-#include "config/expand.h"
+#include "plan/plan-internal.h"
 #include "plan/plan-load.h"
 
 static void add_at_path_key(
@@ -88,12 +88,23 @@ static int read_manifest_file(
         return -EINVAL;
 }
 
+static int expand_path(
+                const Text *text,
+                const Definition *d,
+                const HostFacts *host,
+                char **ret,
+                ProblemList *problems) {
+        const PlanContext c = { .d = d, .host = host, .problems = problems };
+
+        return plan_expand(&c, text, true, ret);
+}
+
 static int manifest_file_path(
                 const Definition *d, const HostFacts *host, char **ret, ProblemList *problems) {
         _cleanup_free_ char *expanded = NULL, *directory = NULL;
         int r;
 
-        r = text_expand(&d->isolation.manifest_path, d, host->env, EXPAND_PATH, &expanded, problems);
+        r = expand_path(&d->isolation.manifest_path, d, host, &expanded, problems);
         if (r < 0)
                 return r;
         directory = strndup(d->file, (size_t) (path_basename(d->file) - d->file));
@@ -104,14 +115,18 @@ static int manifest_file_path(
 }
 
 static int load_manifest(
-                const Definition *d, const HostFacts *host, ManifestGrants **ret, ProblemList *problems) {
+                const Definition *d,
+                const HostFacts *host,
+                char *const *env,
+                ManifestGrants **ret,
+                ProblemList *problems) {
         _cleanup_free_ char *working_dir = NULL, *path = NULL, *text = NULL;
-        ManifestContext context = { .file = d->file, .env = host->env, .uid = host->uid };
+        ManifestContext context = { .file = d->file, .env = env, .uid = host->uid };
         size_t size = 0;
         int r;
 
         if (d->working_dir.value) {
-                r = text_expand(&d->working_dir, d, host->env, EXPAND_PATH, &working_dir, problems);
+                r = expand_path(&d->working_dir, d, host, &working_dir, problems);
                 if (r < 0)
                         return r;
         }
@@ -135,12 +150,20 @@ int plan_load(const Definition *d,
               Plan **ret,
               ProblemList *problems) {
         _cleanup_manifest_ ManifestGrants *manifest = NULL;
+        _cleanup_problems_ ProblemList env_problems = {};
+        _cleanup_strv_free_ char **env = NULL;
         int r;
 
         if (d->isolation.manifest || d->isolation.manifest_path.value) {
-                r = load_manifest(d, host, &manifest, problems);
+                r = plan_server_env(d, host, &env, &env_problems);
                 if (r < 0)
                         return r;
+                r = load_manifest(d, host, env, &manifest, problems);
+                if (r < 0) {
+                        /* plan_make(), which would say them again, is not reached. */
+                        problem_list_take(problems, &env_problems);
+                        return r;
+                }
         }
         return plan_make(d, global, manifest, host, ret, problems);
 }

@@ -71,7 +71,7 @@ void plan_refuse(
         va_end(ap);
 }
 
-int plan_expand(PlanContext *c, const Text *text, bool path, char **ret) {
+int plan_expand(const PlanContext *c, const Text *text, bool path, char **ret) {
         /* What has no place in a file came from a command line, where the shell has done all the expanding. */
         if (text->line == 0) {
                 *ret = strdup(text->value);
@@ -316,6 +316,13 @@ static int make(PlanContext *c, const GlobalIsolation *global) {
         return collect_notes(c);
 }
 
+void plan_context_done(PlanContext *c) {
+        free(c->home);
+        free(c->tmp_dir);
+        strv_free(c->programs);
+        strv_free(c->runtimes);
+}
+
 int plan_make(const Definition *d,
               const GlobalIsolation *global,
               const ManifestGrants *manifest,
@@ -324,7 +331,9 @@ int plan_make(const Definition *d,
               ProblemList *problems) {
         _cleanup_plan_ Plan *plan = NULL;
         ProblemList own = {};
-        PlanContext c = { .d = d, .manifest = manifest, .host = host, .problems = &own };
+        PlanContext c = {
+                .d = d, .manifest = manifest, .has_manifest = manifest, .host = host, .problems = &own
+        };
         bool failed;
         int r;
 
@@ -333,10 +342,7 @@ int plan_make(const Definition *d,
                 return -ENOMEM;
         c.plan = plan;
         r = make(&c, global);
-        free(c.home);
-        free(c.tmp_dir);
-        strv_free(c.programs);
-        strv_free(c.runtimes);
+        plan_context_done(&c);
         failed = problem_list_has_errors(&own);
         problem_list_take(problems, &own);
         problem_list_done(&own);

@@ -410,6 +410,7 @@ TEST(becomes_another_user_for_good) {
 
 /* An earlier session owned the directory above and planted a link. */
 static void planted_link(uid_t uid) {
+        _cleanup_free_ char *text = NULL;
         _cleanup_plan_ Plan *p = NULL;
 
         p = plan_for("");
@@ -420,7 +421,8 @@ static void planted_link(uid_t uid) {
         ASSERT_EQ(last_failure.stage, SANDBOX_STAGE_PATHS);
         ASSERT_EQ(last_failure.error, ESTALE);
         ASSERT_EQ(sandbox_failure_exit_code(&last_failure), 3);
-        ASSERT_CONTAINS(sandbox_failure_format(p, &last_failure), "leads somewhere else");
+        text = sandbox_failure_format(p, &last_failure);
+        ASSERT_CONTAINS(text, "leads somewhere else");
 }
 
 TEST(a_link_planted_after_the_plan_is_not_followed) {
