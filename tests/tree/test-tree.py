@@ -22,6 +22,7 @@ LIBRARIES = ('basic', 'config', 'manifest', 'plan', 'sandbox', 'manager', 'contr
 ROOMS = {
     'basic': (),
     'config': ('basic',),
+    'clients': ('basic', 'config'),
     'manifest': ('basic', 'config'),
     'plan': ('basic', 'config', 'manifest'),
     'sandbox': ('basic', 'config', 'plan'),
@@ -32,7 +33,7 @@ ROOMS = {
     'connect': ('basic', 'config', 'control', 'manager'),
     'sandbox-exec': ('basic', 'config', 'manifest', 'plan', 'sandbox', 'report'),
     'mcp-client': ('basic', 'control'),
-    'ctl': (*LIBRARIES, 'mcp-client'),
+    'ctl': (*LIBRARIES, 'clients', 'mcp-client'),
     'demo-server': ('basic',),
     'generators': ('basic', 'config', 'manifest', 'plan', 'report'),
 }
