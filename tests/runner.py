@@ -157,7 +157,7 @@ def introspect_tests(build):
 
 
 def suite_container(args):
-    return container_suite('container', args, ['tests/integration'], [])
+    return container_suite('container', args, ['tests/integration'], [f'{TREE}/build-ci/tests/escape:/srv/mcp-escape'])
 
 
 def suite_npm(args):

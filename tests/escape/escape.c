@@ -113,6 +113,10 @@ static Result attempt_run(const Attempt *a, const World *w) {
         return result_of(status);
 }
 
+/* The victim's user is another one than ours (the system manager's dynamic user): what nothing of ours denies may be
+ * denied all the same. */
+static bool all_loose;
+
 /* NULL: as it should be. Else what is wrong. */
 static const char *judge(const Attempt *a, Mode mode, int abi, const Result *r) {
         int from = a->denied_from[mode];
@@ -130,7 +134,7 @@ static const char *judge(const Attempt *a, Mode mode, int abi, const Result *r) 
                                              : "it has to work";
         if (denied)
                 return r->through ? "it got through" : NULL;
-        if (!r->through && !(a->flags & LOOSE))
+        if (!r->through && !(a->flags & LOOSE) && !all_loose)
                 return "nothing of ours should have denied it: is this attempt still what it says?";
         return NULL;
 }
@@ -195,7 +199,7 @@ static unsigned run_all(const World *w, Mode mode, int abi, const char *only) {
 typedef struct Arguments {
         World world;
         const char *mode, *only, *write, *victim;
-        int abi, is_root;
+        int abi, is_root, loose;
 } Arguments;
 
 static const struct {
@@ -205,6 +209,7 @@ static const struct {
 } arguments[] = {
         { "--mode=", TEXT, offsetof(Arguments, mode) },
         { "--abi=", NUMBER, offsetof(Arguments, abi) },
+        { "--loose=", NUMBER, offsetof(Arguments, loose) },
         { "--only=", TEXT, offsetof(Arguments, only) },
         { "--inside=", TEXT, offsetof(Arguments, world.inside) },
         { "--outside=", TEXT, offsetof(Arguments, world.outside) },
@@ -271,6 +276,7 @@ int main(int argc, char *argv[]) {
                 fprintf(stderr, "escape: run by run_escape.py, which makes the world.\n");
                 return 2;
         }
+        all_loose = a.loose;
         a.world.parent = getppid();
         setvbuf(stdout, NULL, _IOLBF, 0);
         return run_all(&a.world, mode, a.abi, a.only) > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -51,7 +51,8 @@ class World:
         self.user = user
         self.inside, self.outside, self.home = (self.base / n for n in ('inside', 'outside', 'home'))
         self.escape, self.sandbox = (self.base / 'bin' / n for n in ('escape', 'mcp-sandbox'))
-        for directory in (self.inside, self.outside, self.base / 'tmp', self.base / 'bin'):
+        self.tmp = self.base / 'tmp'
+        for directory in (self.inside, self.outside, self.tmp, self.base / 'bin'):
             directory.mkdir()
         for name in HOME_DIRECTORIES:
             (self.home / name).mkdir(parents=True)
@@ -61,7 +62,8 @@ class World:
             (self.outside / name).write_text('outside\n')
         shutil.copy('/bin/true', self.outside / 'tool')
         shutil.copy(escape, self.escape)
-        shutil.copy(sandbox, self.sandbox)
+        if sandbox:
+            shutil.copy(sandbox, self.sandbox)
         if user:
             for path in [self.base, *self.base.rglob('*')]:
                 os.chown(path, user.pw_uid, user.pw_gid)
@@ -90,6 +92,11 @@ class World:
             victim.stdout.close()
             victim.wait(10)
 
+    def argv(self, mode, abi, victim):
+        """The program that tries, and what it is told."""
+        places = [f'--{n}={getattr(self, n)}' for n in ('inside', 'outside', 'home')]
+        return [str(self.escape), f'--abi={abi}', f'--mode={mode}', *places, *victim]
+
     def definition(self, mode, argv, listed, bind):
         """What the sandbox is told, as a definition."""
         isolation = {'enforcement': 'best-effort'}
@@ -101,8 +108,8 @@ class World:
         elif mode in ports:
             isolation['manifest'] = {'version': '0.1.0', 'network': {'mode': 'blocked', 'ports': ports[mode]}}
         text = {
-            'command': str(argv[0]),
-            'args': [str(a) for a in argv[1:]],
+            'command': argv[0],
+            'args': argv[1:],
             'working_dir': str(self.inside),
             'isolation': isolation,
         }
@@ -115,7 +122,7 @@ class World:
         return {
             'PATH': '/usr/bin:/bin',
             'HOME': str(self.home),
-            'TMPDIR': str(self.base / 'tmp'),
+            'TMPDIR': str(self.tmp),
             'XDG_RUNTIME_DIR': str(self.home / '.run'),
             'MCP_TEST_LANDLOCK_ABI': str(abi),
         } | {name: 'secret' for name in SECRETS}
@@ -133,9 +140,7 @@ def run(world, mode, abi, only):
     with world.victim() as victim:
         bind = free_port()
         listed = next(int(a.split('=')[1]) for a in victim if a.startswith('--listed='))
-        argv = [world.escape, f'--abi={abi}', f'--mode={mode}', f'--bind={bind}', *victim]
-        argv += [f'--{n}={getattr(world, n)}' for n in ('inside', 'outside', 'home')]
-        argv += [f'--only={only}'] if only else []
+        argv = [*world.argv(mode, abi, victim), f'--bind={bind}', *([f'--only={only}'] if only else [])]
         if mode != 'none':
             argv = [world.sandbox, f'--definition={world.definition(mode, argv, listed, bind)}']
         directory = os.open(world.outside, os.O_RDONLY)
