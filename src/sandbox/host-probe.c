@@ -131,8 +131,9 @@ static bool controller_works(const char *text, const char *controller, RuntimeSc
         for (size_t i = 0; unified && i < ELEMENTSOF(mounts); i++)
                 if (controller_unified(mounts[i], unified, controller))
                         return true;
-        /* Version 1 controllers cannot be delegated to a user. */
-        if (!legacy || scope == RUNTIME_SCOPE_USER)
+        /* Version 1 controllers cannot be delegated to a user; and where a process of a unit is at the top, the manager does
+         * not use the controller, wherever it is mounted. */
+        if (!legacy || streq(legacy, "/") || scope == RUNTIME_SCOPE_USER)
                 return false;
         dir = strformat("/sys/fs/cgroup/%s", controller);
         return dir && stat(dir, &st) >= 0 && S_ISDIR(st.st_mode);
