@@ -158,7 +158,7 @@ static int print_table(ListContext *c) {
                 { "SESSIONS", TABLE_RIGHT },
                 { "ISOLATION" },
                 { "PROBLEMS" },
-                { "FILE", TABLE_WRAP },
+                { "FILE", TABLE_BREAK },
                 {},
         };
         _cleanup_table_ Table *t = NULL;
@@ -188,28 +188,37 @@ static int print_table(ListContext *c) {
         return table_print(t, stdout);
 }
 
+/* text is freed; NULL is out of memory. */
+static int print_sentence(FILE *f, const ReportStyle *style, char *text) {
+        _cleanup_free_ char *owned = text;
+
+        return owned ? style_print_wrapped(f, style, 0, 2, owned) : -ENOMEM;
+}
+
 /* What the table has no room for. A pipe gets the table alone, so that its lines are all servers. */
 static int print_footer(const ListContext *c) {
         bool terminal = c->ctl->style.columns > 0;
         const ReportStyle *style = terminal ? &c->ctl->style : &c->ctl->error_style;
         FILE *f = terminal ? stdout : stderr;
 
+        int r = 0;
+
         (void) fflush(stdout);
         for (size_t i = 0; i < c->servers->n_items; i++) {
                 const ServerEntry *e = c->servers->items + i;
 
-                STRV_FOREACH (file, e->shadowed)
-                        fprintf(f, "%s is hidden by %s.\n", *file, e->file);
+                STRV_FOREACH (file, e->shadowed) {
+                        r = print_sentence(f, style, strformat("%s is hidden by %s.", *file, e->file));
+                        if (r < 0)
+                                return r;
+                }
         }
         if (c->problems)
-                fprintf(f, "\"mcpctl check\" says what the problems are.\n");
-        if (!c->units && !c->ctl->root) {
-                _cleanup_free_ char *trouble = ctl_bus_trouble(c->ctl);
-
-                if (!trouble)
-                        return -ENOMEM;
-                fprintf(f, "%s\n", trouble);
-        }
+                r = print_sentence(f, style, strdup("\"mcpctl check\" says what the problems are."));
+        if (r >= 0 && !c->units && !c->ctl->root)
+                r = print_sentence(f, style, ctl_bus_trouble(c->ctl));
+        if (r < 0)
+                return r;
         return report_problems_text(f, &c->servers->problems, style);
 }
 

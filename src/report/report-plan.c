@@ -208,7 +208,7 @@ static const char *files_title(const Plan *plan, ReportTense tense) {
 static int print_rules(FILE *f, const Plan *plan, ReportTense tense, const ReportStyle *style) {
         static const TableColumn columns[] = {
                 { "ACCESS" },
-                { "PATH", TABLE_WRAP },
+                { "PATH", TABLE_BREAK },
                 { "SOURCE", TABLE_WRAP },
                 {},
         };

@@ -56,7 +56,7 @@ static char *next_chunk(const struct libscols_column *column, char *data, void *
 
 static int table_add_column(Table *t, const TableColumn *c) {
         struct libscols_column *column;
-        bool wrap = (c->flags & TABLE_WRAP) && t->style->columns > 0;
+        bool wrap = (c->flags & (TABLE_WRAP | TABLE_BREAK)) && t->style->columns > 0;
         int r, flags = 0;
 
         if (wrap)
@@ -66,7 +66,7 @@ static int table_add_column(Table *t, const TableColumn *c) {
         column = scols_table_new_column(t->table, c->name, wrap ? 0.5 : 0, flags);
         if (!column)
                 return -ENOMEM;
-        if (!wrap)
+        if (!wrap || (c->flags & TABLE_BREAK))
                 return 0;
         r = scols_column_set_wrapfunc(column, widest_chunk, next_chunk, NULL);
         return r < 0 ? r : 0;

@@ -7,7 +7,8 @@
 
 typedef enum TableColumnFlags {
         TABLE_WRAP = 1 << 0,  /* takes what is left of the width and wraps between words */
-        TABLE_RIGHT = 1 << 1, /* numbers */
+        TABLE_BREAK = 1 << 1, /* the same, but anywhere: paths */
+        TABLE_RIGHT = 1 << 2, /* numbers */
 } TableColumnFlags;
 
 typedef struct TableColumn {
