@@ -37,6 +37,7 @@ DATA = (
     ('userunitdir', 'mcp-server@.service'),
     ('userunitdir', 'mcp.slice'),
     ('usergeneratordir', 'mcp-server-generator'),
+    ('catalogdir', 'mcp-systemd.catalog'),
     ('sysusersdir', 'mcp-systemd.conf'),
     ('tmpfilesdir', 'mcp-systemd.conf'),
 )
