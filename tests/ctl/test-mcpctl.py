@@ -228,15 +228,47 @@ def help_manual_and_completion_know_the_same_words():
         'verbs': set(re.findall(r'^\.It Cm ([a-z]+)', manual.partition('.Sh VERBS')[2].partition('.Sh OPTIONS')[0], re.MULTILINE)),
         'options': set(re.findall(r'Fl -([a-z-]+)', manual.partition('.Sh OPTIONS')[2].partition('.Sh EXIT')[0])),
     }
-    completion = (SOURCE / 'src/ctl/mcpctl.bash').read_text()
-    in_completion = {
-        'verbs': set(re.search(r"verbs='([^']*)'", completion)[1].split()),
-        'options': {o.strip('-=') for o in re.search(r"options='([^']*)'", completion)[1].split()},
+    bash, fish, zsh = ((SOURCE / f'src/ctl/mcpctl.{shell}').read_text() for shell in ('bash', 'fish', 'zsh'))
+    in_bash = {
+        'verbs': set(re.search(r"verbs='([^']*)'", bash)[1].split()),
+        'options': {o.strip('-=') for o in re.search(r"options='([^']*)'", bash)[1].split()},
     }
-    for where, found in (('manual', in_manual), ('completion', in_completion)):
+    in_fish = {
+        'verbs': set(re.search(r'set -l verbs (.*)', fish)[1].split()),
+        'options': set(re.findall(r'^complete .* -l ([a-z-]+)', fish, re.MULTILINE)),
+    }
+    in_zsh = {
+        'verbs': set(re.search(r'verbs=\(([^)]*)\)', zsh)[1].split()),
+        'options': set(re.findall(r'--([a-z-]+)(?:=?\[|=?})', zsh)),
+    }
+    for where, found in (('manual', in_manual), ('bash', in_bash), ('fish', in_fish), ('zsh', in_zsh)):
         for kind, expected in (('verbs', verbs), ('options', options)):
             if found[kind] != expected:
                 yield f'{kind} of the {where}: {sorted(found[kind] ^ expected)} is on one side only'
+
+
+def complete(*words):
+    """What bash offers for the last word, where mcpctl lists two servers."""
+    script = f"""source {SOURCE}/src/ctl/mcpctl.bash
+mcpctl() {{ printf '%s\\n' 'NAME STATE' 'good running' 'bad wrong'; }}
+compopt() {{ :; }}
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_mcpctl
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(['bash', '-c', script, 'bash', *words], env=ENV, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@case
+def bash_completes_verbs_options_and_servers():
+    for words, expected in (
+            (('mcpctl', 'st'), {'status'}), (('mcpctl', '--js'), {'--json'}), (('mcpctl', '--user', 'show', ''), {'good', 'bad'}),
+            (('mcpctl', 'show', 'g'), {'good'}), (('mcpctl', 'show', 'good', ''), set()), (('mcpctl', 'list', ''), set()),
+            (('mcpctl', 'status', 'good', 'b'), {'bad'}),
+    ):
+        if complete(*words) != expected:
+            yield f'{words}: {complete(*words)}, not {expected}'
 
 
 @case

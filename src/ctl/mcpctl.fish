@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fish completion for mcpctl(1)
+
+set -l verbs list status show check probe tools call connect logs
+
+function __mcpctl_servers
+    set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
+    mcpctl $scope --no-pager list 2>/dev/null | string replace -r ' .*' '' | string match -v NAME
+end
+
+complete -c mcpctl -f
+complete -c mcpctl -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
+complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect logs" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__fish_seen_subcommand_from check" -F
+complete -c mcpctl -l user -d 'The servers of your user manager'
+complete -c mcpctl -l system -d 'The servers of the system manager'
+complete -c mcpctl -l json -d 'Print JSON'
+complete -c mcpctl -l no-pager -d 'Do not page long output'
+complete -c mcpctl -l root -r -d 'Read definitions below a directory'
+complete -c mcpctl -l timeout -x -d 'Give up after a time'
+complete -c mcpctl -s f -l follow -d 'Go on with new lines'
+complete -c mcpctl -s n -l lines -x -d 'Show the last lines'
+complete -c mcpctl -s h -l help -d 'Show a short help'
+complete -c mcpctl -l version -d 'Show the version'

@@ -1,0 +1,38 @@
+#compdef mcpctl
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# zsh completion for mcpctl(1)
+
+_mcpctl_servers() {
+    local -a scope servers
+    scope=(${(M)words:#--(user|system)})
+    servers=(${${(f)"$(mcpctl $scope --no-pager list 2>/dev/null)"}%% *})
+    servers=(${servers:#NAME})
+    compadd -a servers
+}
+
+_mcpctl() {
+    local -a verbs=(list status show check probe tools call connect logs)
+    local curcontext=$curcontext state
+    _arguments -C \
+        '(--system)--user[the servers of your user manager]' \
+        '(--user)--system[the servers of the system manager]' \
+        '--json[print JSON]' \
+        '--no-pager[do not page long output]' \
+        '--root=[read definitions below a directory]:directory:_files -/' \
+        '--timeout=[give up after a time]:time:' \
+        '(-f --follow)'{-f,--follow}'[go on with new lines]' \
+        '(-n --lines)'{-n,--lines=}'[show the last lines]:number:' \
+        '(-h --help)'{-h,--help}'[show a short help]' \
+        '--version[show the version]' \
+        '1: :->verb' \
+        '*: :->operand'
+    case $state in
+        verb) compadd -a verbs ;;
+        operand)
+            [[ $words[(r)check] ]] && _files -g '*.json'
+            _mcpctl_servers
+            ;;
+    esac
+}
+
+_mcpctl "$@"
