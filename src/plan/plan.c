@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "config/expand.h"
 #include "plan/plan-internal.h"
@@ -277,6 +278,15 @@ static int collect_notes(PlanContext *c) {
                 const PathRule *rule = c->plan->rules + i;
                 int r;
 
+                if ((rule->access & ACCESS_WRITE) && path_startswith(PLAN_WITNESS, rule->path)) {
+                        r =
+                                        strv_extendf(&c->plan->notes,
+                                                     "%s: with this grant the confinement is not proved by "
+                                                     "a denied write at the start",
+                                                     rule->path);
+                        if (r < 0)
+                                return r;
+                }
                 if (!rule->note)
                         continue;
                 r = strv_extendf(&c->plan->notes, "%s: %s", rule->path, rule->note);

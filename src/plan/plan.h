@@ -133,6 +133,9 @@ typedef struct Plan {
         char **notes; /* baseline entries that were skipped, mounts that deserve a warning … */
 } Plan;
 
+/* The file whose opening for writing has to be denied to prove the confinement: opening it changes nothing. */
+#define PLAN_WITNESS "/proc/self/comm"
+
 Plan *plan_free(Plan *p);
 DEFINE_TRIVIAL_CLEANUP_FUNC(Plan *, plan_free);
 #define _cleanup_plan_ _cleanup_(plan_freep)

@@ -12,9 +12,6 @@
 #include "sandbox/landlock-rights.h"
 #include "sandbox/landlock-uapi.h"
 
-/* What a write would change if it were made: opening it for writing changes nothing. */
-#define WITNESS "/proc/self/comm"
-
 /* What the ruleset takes control of. A right that is handled and never granted breaks programs, so what the plan leaves
  * open is not handled at all. */
 static LandlockRulesetAttr ruleset_of_plan(const Plan *plan) {
@@ -32,6 +29,19 @@ static LandlockRulesetAttr ruleset_of_plan(const Plan *plan) {
         return attr;
 }
 
+/* "/proc/self" and what is made of it mean another place in every process. */
+static bool leads_to_caller(const char *path, const char *opened) {
+        static const char *const descriptors[] = {
+                "/proc/self/fd", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(descriptors); i++)
+                if (path_startswith(path, descriptors[i]))
+                        return true;
+        return (path_startswith(path, "/proc/self") || path_startswith(path, "/proc/thread-self")) &&
+               path_startswith(opened, "/proc");
+}
+
 /* Is the thing behind fd what the plan looked at? Someone may have put a link there since. */
 static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
         _cleanup_free_ char *path = NULL;
@@ -46,7 +56,7 @@ static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
         r = fd_get_path(fd, &path);
         if (r < 0)
                 return r;
-        return path_equal(path, rule->resolved) ? 0 : -ESTALE;
+        return path_equal(path, rule->resolved) || leads_to_caller(rule->path, path) ? 0 : -ESTALE;
 }
 
 static bool may_be_missing(const PathRule *rule, int error) {
@@ -77,7 +87,8 @@ static int add_path_rule(
         if (attr.allowed_access == 0)
                 return 0; /* for instance ioctl on a kernel that does not control it */
         attr.parent_fd = fd;
-        if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0)
+        /* EBADFD: a pipe or the like, which Landlock never restricts. */
+        if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0 && errno != EBADFD)
                 return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, i, rule->path);
         return 0;
 }
@@ -157,17 +168,17 @@ int landlock_prepare(const Plan *plan, int *ret, SandboxFailure *failure) {
         return 0;
 }
 
-/* A plan that lets the witness be written cannot be proved by it. */
+/* A plan that lets the witness be written cannot be proved by it; its notes say so. */
 static bool witness_is_granted(const Plan *plan) {
         for (size_t i = 0; i < plan->n_rules; i++)
-                if ((plan->rules[i].access & ACCESS_WRITE) && plan->rules[i].resolved &&
-                    path_startswith("/proc", plan->rules[i].resolved))
+                if ((plan->rules[i].access & ACCESS_WRITE) &&
+                    path_startswith(PLAN_WITNESS, plan->rules[i].path))
                         return true;
         return false;
 }
 
 static int try_witness(void) {
-        _cleanup_close_ int fd = open(WITNESS, O_WRONLY | O_CLOEXEC);
+        _cleanup_close_ int fd = open(PLAN_WITNESS, O_WRONLY | O_CLOEXEC);
 
         return fd < 0 ? -errno : 0;
 }
@@ -181,12 +192,16 @@ int landlock_enforce(const Plan *plan, int ruleset_fd, SandboxFailure *failure) 
                 return 0;
         r = provable ? try_witness() : 0;
         if (r < 0)
-                return sandbox_fail(failure, SANDBOX_STAGE_VERIFY, r, -1, WITNESS);
+                return sandbox_fail(failure, SANDBOX_STAGE_VERIFY, r, -1, PLAN_WITNESS);
         if (landlock_restrict_self(fd, plan->landlock.abi >= 7 ? LL_RESTRICT_LOG_NEW_EXEC_ON : 0) < 0)
                 return sandbox_fail(failure, SANDBOX_STAGE_LANDLOCK, -errno, -1, NULL);
         r = provable ? try_witness() : -EACCES;
         if (r != -EACCES)
                 return sandbox_fail(
-                                failure, SANDBOX_STAGE_VERIFY, r < 0 ? r : -ENOTRECOVERABLE, -1, WITNESS);
+                                failure,
+                                SANDBOX_STAGE_VERIFY,
+                                r < 0 ? r : -ENOTRECOVERABLE,
+                                -1,
+                                PLAN_WITNESS);
         return 0;
 }
