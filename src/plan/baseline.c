@@ -84,6 +84,18 @@ int plan_resolve_future(const HostFacts *host, const char *path, char **ret) {
         }
 }
 
+/* File systems that make new inodes for the same file, so that a rule on the old one no longer fits. */
+#define FS_MAGIC_9P 0x01021997U /* V9FS_MAGIC of <linux/magic.h> */
+
+/* What is worth knowing of something that is there; NULL: nothing (or no memory: it is only a note). */
+static char *note_on_path(const PathFacts *facts, unsigned access) {
+        if (facts->fs_magic == FS_MAGIC_9P)
+                return strdup("it is on 9p, where grants may have no effect");
+        if (facts->read_only && (access & ACCESS_WRITE) && (S_ISDIR(facts->mode) || S_ISREG(facts->mode)))
+                return strdup("it is on a read-only mount: writing will fail all the same");
+        return NULL;
+}
+
 int plan_add_rule(PlanContext *c, const char *path, unsigned access, unsigned flags, char *source) {
         _cleanup_free_ char *owned_source = source, *resolved = NULL, *copy = NULL, *note = NULL;
         _cleanup_path_facts_ PathFacts facts = {};
@@ -97,8 +109,7 @@ int plan_add_rule(PlanContext *c, const char *path, unsigned access, unsigned fl
         if (r == -ENOMEM)
                 return r;
         if (r >= 0) {
-                if (facts.fs_magic == 0x01021997)
-                        note = strformat("%s is on 9p, where grants may have no effect", copy);
+                note = note_on_path(&facts, access);
                 resolved = TAKE_PTR(facts.resolved);
         } else if (r == -ENOENT && (flags & RULE_CREATE)) {
                 r = plan_resolve_future(c->host, copy, &resolved);

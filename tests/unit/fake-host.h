@@ -81,6 +81,9 @@ static int fake_resolve(void *userdata, const char *path, PathFacts *ret) {
                 free(facts.resolved);
                 return -EACCES;
         }
+        if (path_startswith(facts.resolved, "/srv/ninep"))
+                facts.fs_magic = 0x01021997;
+        facts.read_only = path_startswith(facts.resolved, "/srv/read-only");
         *ret = facts;
         return 0;
 }
@@ -177,6 +180,8 @@ static const FakeFile usual_files[] = {
           NULL,
           S_IFREG | 0600,
           "OK=1\nno assignment\nX=\"open\n1BAD=x\nSECRET TOKEN=hunter2\n" },
+        { "/srv/ninep", NULL, 0, NULL },
+        { "/srv/read-only", NULL, 0, NULL },
         { "/srv/loop", "/srv/loop", 0, NULL },
         { "/srv/dangling", "/srv/nowhere", 0, NULL },
         { "/srv/closed", NULL, S_IFDIR | 0600, NULL },

@@ -313,6 +313,16 @@ TEST(missing_grants_are_fatal_missing_baseline_is_not) {
         ASSERT_TRUE(strv_length(made.plan->notes) > 0); /* ~/.local/share/pnpm and others are not there */
 }
 
+TEST(odd_mounts_are_noted) {
+        _cleanup_free_ char *notes = NULL;
+
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/srv/ninep\", "
+                        "\"/srv/read-only\"] } }"));
+        notes = strv_join(made.plan->notes, "\n");
+        ASSERT_CONTAINS(notes, "/srv/ninep: it is on 9p");
+        ASSERT_CONTAINS(notes, "/srv/read-only: it is on a read-only mount");
+}
+
 TEST(all_problems_at_once) {
         ASSERT_ERROR(make7("{ \"command\": \"not-there\", \"working_dir\": \"/srv/none\", \"env\": { \"A\": "
                            "\"${UNSET_X}\" }, "

@@ -4,6 +4,8 @@
  * sandbox-attempt tries there what is allowed and what is not. */
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -486,10 +488,10 @@ TEST(reads_are_confined_where_the_plan_says_so) {
                         ASSERT_OK(free_and_strdup(&p->rules[i].resolved, "/usr"));
         ASSERT_EQ(ATTEMPT(p, W("fds")), FAILED_STATUS); /* the helper itself may not be executed */
         ASSERT_EQ(last_failure.error, EACCES);
-        ASSERT_OK(free_and_strdup(&p->command, "/usr/bin/cat"));
-        ASSERT_EQ(run(p, (char *[]){ W("cat"), W(in_root("work/a/file")), NULL }), 0);
-        ASSERT_EQ(run(p, (char *[]){ W("cat"), W(in_root("outside/file")), NULL }), 1);
-        ASSERT_EQ(run(p, (char *[]){ W("cat"), W("/proc/self/environ"), NULL }), 1);
+        ASSERT_OK(free_and_strdup(&p->command, "/usr/bin/grep"));
+        ASSERT_EQ(run(p, (char *[]){ W("grep"), W("-qs"), W("text"), W(in_root("work/a/file")), NULL }), 0);
+        ASSERT_EQ(run(p, (char *[]){ W("grep"), W("-qs"), W("text"), W(in_root("outside/file")), NULL }), 2);
+        ASSERT_EQ(run(p, (char *[]){ W("grep"), W("-qs"), W("."), W("/proc/self/environ"), NULL }), 2);
 }
 
 TEST(shells_and_their_children_work) {
@@ -506,4 +508,70 @@ TEST(shells_and_their_children_work) {
         ASSERT_EQ(run(p, (char *[]){ W("sh"), W("-c"), script, NULL }), 0);
         ASSERT_EQ(run(p, (char *[]){ W("sh"), W("-c"), W("(echo x >../outside/new) 2>/dev/null"), NULL }),
                   2);
+}
+
+/* A container's filter that knows nothing of Landlock. Runs in a child, since it stays. */
+static int probe_below_filter(int error) {
+        struct sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 444, 0, 2),
+                BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 446, 1, 0),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) error),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const struct sock_fprog program = { .len = ELEMENTSOF(filter), .filter = filter };
+        LandlockFacts facts;
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+                return 1;
+        if (landlock_probe(-1, &facts) < 0)
+                return 2;
+        return facts.abi == 0 && facts.unavailable == error ? 0 : 3;
+}
+
+TEST(a_filter_around_us_is_no_landlock) {
+        static const int errors[] = { ENOSYS, EOPNOTSUPP, EPERM };
+
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++) {
+                int status;
+                pid_t pid = fork();
+
+                ASSERT_OK(pid);
+                if (pid == 0)
+                        _exit(probe_below_filter(errors[i]));
+                ASSERT_EQ(waitpid(pid, &status, 0), pid);
+                ASSERT_EQ(status, 0);
+        }
+}
+
+/* Between plan and start Landlock went away, or a plan was carried to another host: that is a failed step, and no step that
+ * fails is a degraded one. */
+TEST(a_step_that_fails_refuses) {
+        _cleanup_plan_ Plan *p = NULL;
+
+        set_up("A=");
+        p = plan_for("");
+        p->landlock.handled_fs |= UINT64_C(1) << 40;
+        ASSERT_EQ(ATTEMPT(p, W("fds")), FAILED_STATUS);
+        ASSERT_EQ(last_failure.stage, SANDBOX_STAGE_RULESET);
+        ASSERT_EQ(last_failure.error, EINVAL);
+        ASSERT_EQ(sandbox_failure_exit_code(&last_failure), 3);
+}
+
+TEST(a_confinement_that_denies_nothing_is_noticed) {
+        _cleanup_plan_ Plan *p = NULL;
+
+        set_up("A=");
+        p = plan_for("");
+        /* As if the rights of a rule were computed wrongly: "/" becomes writable, and the proof fails. */
+        for (size_t i = 0; i < p->n_rules; i++)
+                if (streq(p->rules[i].path, "/")) {
+                        ASSERT_OK(free_and_strdup(&p->rules[i].path, "//"));
+                        p->rules[i].access |= ACCESS_WRITE;
+                        p->rules[i].path[0] = '.';
+                }
+        ASSERT_OK(RET_NERRNO(chdir("/")));
+        ASSERT_EQ(ATTEMPT(p, W("fds")), FAILED_STATUS);
+        ASSERT_EQ(last_failure.stage, SANDBOX_STAGE_VERIFY);
 }
