@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Between us and the supervisor are the unit's settings: its state directory, which may not be there before the first
- * start and is closed to others, and its user, who may not exist yet. Both are put where the supervisor will find
- * them, and nothing is made up that would show. */
+ * start and is closed to others, its user, who may not exist yet, and its own /tmp. They are put where the supervisor
+ * will find them, and nothing is made up that would show. */
 
 #include <sys/stat.h>
 
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "ctl/server-plan.h"
+#include "ctl/units.h"
 #include "plan/plan-load.h"
 
 /* Stands for a dynamic user who is not allocated: the first of systemd's range (https://systemd.io/UIDS-GIDS/). */
@@ -68,12 +69,25 @@ typedef struct StartView {
         const HostFacts *host;
         uid_t uid; /* who will own the state directory */
         gid_t gid;
+        bool private_tmp; /* the unit has empty directories in place of these */
 } StartView;
+
+/* Strictly below /tmp or /var/tmp. */
+static bool is_temporary(const char *path) {
+        static const char *const directories[] = { "/tmp", "/var/tmp" };
+
+        for (size_t i = 0; i < ELEMENTSOF(directories); i++)
+                if (path_startswith(path, directories[i]) && !path_equal(path, directories[i]))
+                        return true;
+        return false;
+}
 
 static int start_view_resolve(void *userdata, const char *path, PathFacts *ret) {
         const StartView *view = userdata;
         int r;
 
+        if (view->private_tmp && is_temporary(path))
+                return -ENOENT;
         r = view->host->resolve(view->host->userdata, path, ret);
         if ((r != -ENOENT && r != -EACCES) || !view->host->state_dir ||
             !path_equal(path, view->host->state_dir))
@@ -87,6 +101,8 @@ static int start_view_resolve(void *userdata, const char *path, PathFacts *ret) 
 static ssize_t start_view_read_head(void *userdata, const char *path, char *buffer, size_t size) {
         const StartView *view = userdata;
 
+        if (view->private_tmp && is_temporary(path))
+                return -ENOENT;
         return view->host->read_head(view->host->userdata, path, buffer, size);
 }
 
@@ -126,7 +142,13 @@ int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Ve
         facts.read_head = start_view_read_head;
         facts.userdata = &view;
         identity_known = find_identity(&facts);
-        view = (StartView){ .host = &host.facts, .uid = facts.uid, .gid = facts.gid };
+        view = (StartView){
+                .host = &host.facts,
+                .uid = facts.uid,
+                .gid = facts.gid,
+                .private_tmp = ctl->scope == RUNTIME_SCOPE_SYSTEM &&
+                               unit_has_private_tmp(ctl_bus(ctl), d->instance),
+        };
         r = plan_load(d, global, &facts, &v.plan, &v.problems);
         if (r < 0 && r != -EINVAL && r != -EPERM)
                 return r;

@@ -212,6 +212,15 @@ int manager_environment(sd_bus *bus, char ***ret) {
                         bus, MANAGER_NAME, MANAGER_PATH, MANAGER_INTERFACE, "Environment", NULL, ret);
 }
 
+bool unit_has_private_tmp(sd_bus *bus, const char *instance) {
+        _cleanup_free_ char *unit = unit_service_name(instance), *path = NULL;
+        int value = true;
+
+        if (bus && unit && sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path) >= 0)
+                get_trivial(bus, path, "org.freedesktop.systemd1.Service", "PrivateTmp", 'b', &value);
+        return value;
+}
+
 int unit_first_process(sd_bus *bus, const char *unit, pid_t *ret) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         uint32_t first = 0;

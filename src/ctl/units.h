@@ -43,6 +43,9 @@ void unit_details_done(UnitDetails *d);
 /* The environment block of the manager: what its services start from. */
 int manager_environment(sd_bus *bus, char ***ret);
 
+/* PrivateTmp= of a server's service; what the shipped unit says where bus is NULL or does not answer. */
+bool unit_has_private_tmp(sd_bus *bus, const char *instance);
+
 /* The first process of a unit's cgroup, 0: it has none. */
 int unit_first_process(sd_bus *bus, const char *unit, pid_t *ret);
 

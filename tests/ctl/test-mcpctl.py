@@ -158,6 +158,15 @@ def check_exits_as_a_start_would():
 
 
 @case
+def check_looks_with_the_units_eyes():
+    """The system unit has a /tmp of its own, so what is below ours is not there for it."""
+    with tempfile.TemporaryDirectory(dir='/tmp') as outside:
+        file = pathlib.Path(outside) / 'new.json'
+        file.write_text(json.dumps({'command': '/bin/cat', 'isolation': {'write': [outside]}}))
+        yield from wrong(ctl('check', str(file)), 2, outside)
+
+
+@case
 def check_takes_a_file_that_is_not_in_place():
     with tempfile.TemporaryDirectory() as elsewhere:
         file = pathlib.Path(elsewhere) / 'new.json'
