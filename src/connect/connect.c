@@ -4,10 +4,13 @@
  * conversation passes through here, and not one is written to stdout. */
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "basic/string-util.h"
@@ -188,6 +191,18 @@ static int say_hello(int fd, char **env) {
         return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
 
+/* A server that opens /dev/stdout or /dev/stderr opens our client's pipe anew, and in the system manager as another
+ * user. A pipe without a name can be reached only through a process that has it, so its mode keeps nobody else out. One
+ * that is not ours stays as it is. */
+static void open_pipes_to_server(void) {
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+                struct statfs fs;
+
+                if (fstatfs(fd, &fs) >= 0 && fs.f_type == PIPEFS_MAGIC)
+                        (void) fchmod(fd, 0666);
+        }
+}
+
 /* A descriptor that is closed here would be another one at the next open(). */
 static int fill_stdio(void) {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -225,6 +240,7 @@ static int run(const ConnectOptions *o) {
         fd = server_connect(o->scope, o->name);
         if (fd < 0)
                 return fd == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
+        open_pipes_to_server();
         signals = catch_signals();
         r = signals < 0 ? signals : say_hello(fd, o->env);
         if (r == -EINVAL)

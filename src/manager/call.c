@@ -169,6 +169,9 @@ static void ask_start(ManagerCall *c) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *message = NULL;
         int r;
 
+        c->sent_pidfds = !c->manager->lacks_pidfds;
+        c->sent_oom_policy = !c->manager->lacks_oom_policy;
+
         r = sd_bus_message_new_method_call(
                         c->manager->bus,
                         &message,
@@ -177,8 +180,7 @@ static void ask_start(ManagerCall *c) {
                         SYSTEMD_MANAGER,
                         "StartTransientUnit");
         if (r >= 0)
-                r = scope_properties_append(
-                                message, &c->spec, c->manager->lacks_pidfds, c->manager->lacks_oom_policy);
+                r = scope_properties_append(message, &c->spec, !c->sent_pidfds, !c->sent_oom_policy);
         call_send(c, r, message, on_job_reply);
 }
 
@@ -200,11 +202,12 @@ static bool drop_optional_property(ManagerCall *c, const char *message) {
 
         if (c->kind != CALL_START || !message)
                 return false;
-        if (strstr(message, "PIDFDs") && !m->lacks_pidfds) {
+        /* Several calls may be under way while the first learns it. */
+        if (strstr(message, "PIDFDs") && c->sent_pidfds) {
                 m->lacks_pidfds = true;
                 return true;
         }
-        if (strstr(message, "OOMPolicy") && !m->lacks_oom_policy) {
+        if (strstr(message, "OOMPolicy") && c->sent_oom_policy) {
                 m->lacks_oom_policy = true;
                 return true;
         }

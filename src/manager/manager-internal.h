@@ -59,6 +59,7 @@ struct ManagerCall {
         CallPhase phase;
         bool floating;  /* frees itself at its end */
         bool uncertain; /* it was asked once, and the answer was lost */
+        bool sent_pidfds, sent_oom_policy;
 
         char *unit; /* CALL_LIST: the instance */
         char *job, *peer;

@@ -2,7 +2,7 @@
 
 #include "supervisor/server-machine.h"
 
-/* Columns: event, action, next state. EMPTY in SERVING is the end of LEAVE. */
+/* Columns: event, action, next state. In SERVING, EMPTY is the end of LEAVE and READY that of RELOAD. */
 static const ServerTransition table[_SERVER_STATE_MAX][_SERVER_EVENT_MAX] = {
         [SERVER_STARTING] = {
                 [SERVER_EVENT_READY] = { SERVER_ACTION_SERVE, SERVER_SERVING },
@@ -16,7 +16,7 @@ static const ServerTransition table[_SERVER_STATE_MAX][_SERVER_EVENT_MAX] = {
                 [SERVER_EVENT_GIVE_UP] = { SERVER_ACTION_IGNORE, SERVER_STARTING },
         },
         [SERVER_SERVING] = {
-                [SERVER_EVENT_READY] = { SERVER_ACTION_IGNORE, SERVER_SERVING },
+                [SERVER_EVENT_READY] = { SERVER_ACTION_SERVE, SERVER_SERVING },
                 [SERVER_EVENT_CANNOT_SERVE] = { SERVER_ACTION_TURN_AWAY, SERVER_REFUSING },
                 [SERVER_EVENT_CLIENTS] = { SERVER_ACTION_ACCEPT, SERVER_SERVING },
                 [SERVER_EVENT_SESSION_ENDED] = { SERVER_ACTION_COUNT, SERVER_SERVING },

@@ -399,7 +399,9 @@ static ServerEvent do_serve(Server *s, ServerEvent event) {
 static ServerEvent do_turn_away(Server *s, ServerEvent event) {
         if (event == SERVER_EVENT_CANNOT_SERVE) {
                 alert_refusal(s);
-                s->exit_code = s->refusal.exit_code;
+                /* What is the matter with the command is the client's to know; the unit knows that no retry helps. */
+                s->exit_code = s->refusal.exit_code >= EXIT_NOT_EXECUTABLE ? EXIT_DEFINITION
+                                                                           : s->refusal.exit_code;
                 (void) sd_notifyf(false, "ERRNO=%d", s->exit_code == EXIT_CONFINEMENT ? EPERM : EINVAL);
                 send_status(s);
                 if (s->started)

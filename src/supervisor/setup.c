@@ -57,6 +57,32 @@ static int format_problems(const ProblemList *problems, ProblemLevel level, char
         return 0;
 }
 
+/* A command that cannot be executed is told by the codes that shells use, where nothing else is wrong. */
+static int find_exit_code(const ProblemList *problems, int exit_code) {
+        static const struct {
+                const char *code;
+                int exit_code;
+        } table[] = {
+                { "MCP-P-COMMAND-NOT-FOUND", EXIT_NOT_FOUND },
+                { "MCP-P-COMMAND-NOT-EXECUTABLE", EXIT_NOT_EXECUTABLE },
+        };
+        int found = 0;
+
+        for (size_t i = 0; i < problems->n_items; i++) {
+                int this = exit_code;
+
+                if (problems->items[i].level != PROBLEM_ERROR)
+                        continue;
+                for (size_t j = 0; j < ELEMENTSOF(table); j++)
+                        if (streq(problems->items[i].code, table[j].code))
+                                this = table[j].exit_code;
+                if (found != 0 && found != this)
+                        return exit_code;
+                found = this;
+        }
+        return found != 0 ? found : exit_code;
+}
+
 static int refuse_problems(
                 const ProblemList *problems,
                 const char *code,
@@ -70,7 +96,7 @@ static int refuse_problems(
                 text = strv_join(lines, "\n");
         refusal_set(ret,
                     code,
-                    exit_code,
+                    find_exit_code(problems, exit_code),
                     "%s%s%.*s",
                     what,
                     isempty(text) ? "" : "\n",

@@ -13,7 +13,7 @@
 typedef struct Refusal {
         const char *code; /* static: "MCP-R-…" */
         char *reason;     /* whole sentences, no secrets; lines where there are several problems */
-        int exit_code;    /* what mcp-connect exits with, and the supervisor, where it cannot serve at all */
+        int exit_code;    /* what mcp-connect exits with */
 } Refusal;
 
 void refusal_done(Refusal *r);
@@ -24,6 +24,8 @@ enum {
         EXIT_DEFINITION = 2,   /* the definition is wrong */
         EXIT_CONFINEMENT = 3,  /* confinement is refused */
         EXIT_UNAVAILABLE = 69, /* no server for now */
+        EXIT_NOT_EXECUTABLE = 126,
+        EXIT_NOT_FOUND = 127,
 };
 
 typedef struct Setup {

@@ -63,7 +63,7 @@ def the_child_has_no_privileges_and_can_gain_none(world):
 @case
 def the_environment_is_extended_and_holds_nothing_of_ours(world):
     server = world.fixture('honest', env={'ADDED': '1'}, sessions={'accept_env': ['PASSED']})
-    client = talks(server.connect(env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'}))
+    client = talks(server.connect('--env', 'PASSED', env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'}))
     env = json.loads(client.call('environment')[0])
     expect_equal(env.get('ADDED'), '1', 'env of the definition')
     expect('PATH' in env and 'HOME' in env, f'PATH and HOME are gone: {sorted(env)}')

@@ -135,10 +135,12 @@ def a_requested_stop_is_no_failure(world):
 
 @case
 def a_server_that_closes_its_stdout_ends_with_its_client(world):
+    """On the raw stream stdin is the same socket, so its client cannot see that stdout was closed."""
     server = world.fixture('close_stdout', stop=QUICK_STOP)
     for way in WAYS:
         client = server.open(way)
-        client.read_rest()
+        if way == 'connect':
+            client.read_rest()
         client.close()
         nothing_left(server)
 
