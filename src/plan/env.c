@@ -3,11 +3,11 @@
 /* The server's environment: an allowlist of the manager's, completed, then envFile, then env, then credentials. Values
  * never go into a message. */
 
-#include <ctype.h>
 #include <limits.h>
 
 #include "basic/path-util.h"
 #include "basic/string-util.h"
+#include "plan/dotenv.h"
 #include "plan/plan-internal.h"
 
 #define ENV_FILE_MAX   (64U * 1024U)
@@ -184,73 +184,23 @@ static int env_base(PlanContext *c) {
         return r;
 }
 
-/* Takes the value of one dotenv line apart, in place. NULL: a quote is not closed. */
-static char *dotenv_value(char *s) {
-        char *out = s, *o = s, quote = 0;
-
-        if (*s == '"' || *s == '\'')
-                quote = *s++;
-        for (; *s && !(quote && *s == quote); s++) {
-                if (!quote && *s == '#' && (s == out || isspace((unsigned char) s[-1])))
-                        break;
-                if (quote == '"' && *s == '\\' && s[1]) {
-                        s++;
-                        *o++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s == 'r' ? '\r' : *s;
-                } else
-                        *o++ = *s;
-        }
-        if (quote && *s != quote)
-                return NULL;
-        while (!quote && o > out && isspace((unsigned char) o[-1]))
-                o--;
-        *o = 0;
-        return out;
-}
-
-static int dotenv_parse(PlanContext *c, const char *path, char *text) {
-        unsigned line = 0;
-        char *next;
+static int take_dotenv(PlanContext *c, const char *path, char *text) {
+        _cleanup_free_ unsigned *bad_lines = NULL;
+        size_t n_bad_lines;
         int r;
 
-        for (char *s = text; s; s = next) {
-                char *equals, *value;
-
-                line++;
-                next = strchr(s, '\n');
-                if (next)
-                        *next++ = 0;
-                s[strcspn(s, "\r")] = 0;
-                s += strspn(s, " \t");
-                if (*s == 0 || *s == '#')
-                        continue;
-                if (startswith(s, "export ")) {
-                        s += strlen("export ");
-                        s += strspn(s, " \t");
-                }
-                equals = strchr(s, '=');
-                if (equals) {
-                        char *end = equals;
-
-                        while (end > s && isspace((unsigned char) end[-1]))
-                                end--;
-                        *end = 0;
-                }
-                value = equals ? dotenv_value(equals + 1 + strspn(equals + 1, " \t")) : NULL;
-                if (!value || !env_name_is_valid(s)) {
-                        plan_problem(c,
-                                     PROBLEM_ERROR,
-                                     "MCP-P-ENV-FILE-LINE",
-                                     &c->d->env_file,
-                                     "Write NAME=value, one per line.",
-                                     "Line %u of the envFile %s is no assignment that can be understood.",
-                                     line,
-                                     path);
-                        continue;
-                }
-                r = env_set(&c->plan->env, s, value);
-                if (r < 0)
-                        return r;
-        }
+        r = dotenv_parse(text, &c->plan->env, &bad_lines, &n_bad_lines);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n_bad_lines; i++)
+                plan_problem(c,
+                             PROBLEM_ERROR,
+                             "MCP-P-ENV-FILE-LINE",
+                             &c->d->env_file,
+                             "Write NAME=value, one per line.",
+                             "Line %u of the envFile %s is no assignment that can be understood.",
+                             bad_lines[i],
+                             path);
         return 0;
 }
 
@@ -297,7 +247,7 @@ static int env_file(PlanContext *c) {
                              path);
                 return 0;
         }
-        return dotenv_parse(c, path, text);
+        return take_dotenv(c, path, text);
 }
 
 static int env_entries(PlanContext *c) {
