@@ -120,11 +120,13 @@ static bool has_ioctl(const PlanContext *c) {
         return handled(c, LL_FS_IOCTL_DEV);
 }
 
-/* The filter alone keeps a blocked network shut; a list of ports takes Landlock. */
+/* The filter alone keeps a blocked network shut. A list of ports takes Landlock, and the filter against what goes around it
+ * (fast open, MPTCP, listen() without bind()). */
 static bool has_tcp(const PlanContext *c, uint64_t right) {
-        if (c->plan->network == NETWORK_MODE_BLOCKED && c->host->seccomp)
-                return true;
-        return c->plan->confined && (c->host->landlock.handled_net & right) == right;
+        if (!c->host->seccomp)
+                return false;
+        return c->plan->network == NETWORK_MODE_BLOCKED ||
+               (c->plan->confined && (c->host->landlock.handled_net & right) == right);
 }
 static bool has_connect(const PlanContext *c) {
         return has_tcp(c, LL_NET_CONNECT_TCP);
@@ -182,7 +184,8 @@ static const struct {
 } rows[_PROTECTION_MAX] = {
         [PROTECTION_FS_WRITE] = {
                 by_sandbox, has_write, 1, "5.13", NULL, "Landlock WRITE_FILE, MAKE_* and REMOVE_*",
-                "Only the listed paths can be written, created or removed.",
+                "Only the listed paths can be written, created or removed; mode, owner, times and extended "
+"attributes of the user's other files can still be changed.",
                 "The server can write wherever its user can.",
         },
         [PROTECTION_FS_READ] = {
@@ -202,7 +205,7 @@ static const struct {
         },
         [PROTECTION_DEV_IOCTL] = {
                 by_sandbox, has_ioctl, 5, "6.10", NULL, "Landlock IOCTL_DEV",
-                "Devices that were not granted take no ioctls.",
+                "A device opened inside takes no driver ioctls unless it was granted.",
                 "The server can control devices that its user can open.",
         },
         [PROTECTION_TCP_CONNECT] = {
@@ -212,7 +215,8 @@ static const struct {
         },
         [PROTECTION_TCP_BIND] = {
                 by_network, has_bind, 4, "6.7", NULL, "Landlock BIND_TCP, seccomp",
-                "TCP servers listen on the listed ports only.",
+                "TCP sockets are bound to the listed ports only; where there are any, listening without binding "
+"still gets a port of the kernel's choice.",
                 "The server can listen on any TCP port that its user can.",
         },
         [PROTECTION_NETWORK] = {
@@ -290,6 +294,8 @@ static char *describe_needs(const PlanContext *c, ProtectionId id) {
 
         if (rows[id].abi == 0)
                 return strformat("%s", rows[id].needs ? rows[id].needs : "nothing");
+        if ((id == PROTECTION_TCP_CONNECT || id == PROTECTION_TCP_BIND) && !c->host->seccomp)
+                return strformat("%s", rows[PROTECTION_NETWORK].needs);
         if (f->abi == 0)
                 return strformat(
                                 "Landlock ABI %d (Linux %s); %s",
