@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
-from cases import case, run  # pylint: disable=wrong-import-position
+from cases import Skip, case, run  # pylint: disable=wrong-import-position
 
 MCPCTL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 TEMPORARY = tempfile.TemporaryDirectory(prefix='mcpctl-')
@@ -23,10 +23,14 @@ ROOT = pathlib.Path(TEMPORARY.name)
 # The sanitizers of a build may need to be told something.
 KEPT = ('PATH', 'LD_LIBRARY_PATH', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS')
 ENV = {'HOME': '/home/nobody', 'LC_ALL': 'C', **{k: os.environ[k] for k in KEPT if k in os.environ}}
+# System definitions have to be root's; whoever is not tries the same as a user.
+SYSTEM = os.geteuid() == 0
+SCOPE = '--system' if SYSTEM else '--user'
+STRONG, WEAK = ('etc/mcp/servers.d', 'run/mcp/servers.d') if SYSTEM else ('home/nobody/.config/mcp/servers.d', 'etc/mcp/user-servers.d')
 SECRETS = ('s3cret-argument', 's3cret-value')
 
 
-def define(name, value, where='etc/mcp/servers.d'):
+def define(name, value, where=STRONG):
     path = ROOT / where / f'{name}.json'
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(value if isinstance(value, str) else json.dumps(value))
@@ -43,14 +47,14 @@ def fill():
     define('bad', '{\n  "command": 7,\n  "isolation": {"wirte": []}\n}\n')
     define('gone', '')
     define('shadowed', GOOD)
-    define('shadowed', {'command': '/bin/false'}, 'run/mcp/servers.d')
+    define('shadowed', {'command': '/bin/false'}, WEAK)
     define('off', {**GOOD, 'enabled': False})
     define('docker', {'command': '/bin/cat', 'isolation': {'mode': 'docker'}})
     define('house', {'command': '/bin/cat', 'isolation': {'write': ['/etc/systemd/system']}})
 
 
 def ctl(*args, root=True, env=None):
-    command = [MCPCTL, '--system', *([f'--root={ROOT}'] if root else []), *args]
+    command = [MCPCTL, SCOPE, *([f'--root={ROOT}'] if root else []), *args]
     return subprocess.run(command, env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 
@@ -106,8 +110,8 @@ def list_as_json():
 @case
 def list_of_nothing_says_where_to_begin():
     with tempfile.TemporaryDirectory() as empty:
-        done = subprocess.run([MCPCTL, '--system', f'--root={empty}', 'list'], env=ENV, capture_output=True, text=True, check=False)
-    yield from wrong(done, 0, '/etc/mcp/servers.d/NAME.json')
+        done = subprocess.run([MCPCTL, SCOPE, f'--root={empty}', 'list'], env=ENV, capture_output=True, text=True, check=False)
+    yield from wrong(done, 0, f'/{STRONG}/NAME.json')
 
 
 @case
@@ -160,6 +164,8 @@ def check_exits_as_a_start_would():
 @case
 def check_looks_with_the_units_eyes():
     """The system unit has a /tmp of its own, so what is below ours is not there for it."""
+    if not SYSTEM:
+        raise Skip('only root has system servers')
     with tempfile.TemporaryDirectory(dir='/tmp') as outside:
         file = pathlib.Path(outside) / 'new.json'
         file.write_text(json.dumps({'command': '/bin/cat', 'isolation': {'write': [outside]}}))
@@ -217,7 +223,7 @@ def tool_arguments_have_to_be_an_object():
 @case
 def without_a_manager_what_needs_one_says_so():
     env = {'DBUS_SYSTEM_BUS_ADDRESS': f'unix:path={ROOT}/no-bus', 'XDG_RUNTIME_DIR': str(ROOT / 'no-runtime'),
-           'XDG_CONFIG_HOME': str(ROOT / 'etc'), 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={ROOT}/no-bus'}
+           'XDG_CONFIG_HOME': str((ROOT / STRONG).parents[1]), 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={ROOT}/no-bus'}
     yield from wrong(ctl('status', root=False, env=env), 69, 'MCP-X-NO-MANAGER', stream='stderr')
     done = subprocess.run([MCPCTL, '--user', 'probe', 'good'], env={**ENV, **env}, capture_output=True, text=True, check=False)
     yield from wrong(done, 69, 'MCP-X-NOT-LISTENING', 'mcp-server@good.socket')
@@ -298,7 +304,7 @@ def help_and_version():
 def on_a_terminal(*args, env):
     """Runs mcpctl in a terminal; returns what it shows."""
     master, slave = pty.openpty()
-    with subprocess.Popen([MCPCTL, '--system', f'--root={ROOT}', *args], env={**ENV, 'TERM': 'xterm', **env}, stdin=slave,
+    with subprocess.Popen([MCPCTL, SCOPE, f'--root={ROOT}', *args], env={**ENV, 'TERM': 'xterm', **env}, stdin=slave,
                           stdout=slave, stderr=slave) as process:
         os.close(slave)
         shown = b''
