@@ -480,10 +480,11 @@ static int check_utf8(Reader *r) {
 int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error) {
         _cleanup_json_ JsonValue *root = NULL;
         Reader r = { .text = text, .size = n, .line = 1, .column = 1, .flags = flags, .error = ret_error };
+        unsigned max = flags & JSON_LARGE ? JSON_LARGE_MAX : JSON_SIZE_MAX;
         int q;
 
-        if (n > JSON_SIZE_MAX)
-                return fail_at(&r, -E2BIG, 1, 1, "the text is larger than %u bytes", JSON_SIZE_MAX);
+        if (n > max)
+                return fail_at(&r, -E2BIG, 1, 1, "the text is larger than %u bytes", max);
         q = check_utf8(&r);
         if (q < 0)
                 return q;

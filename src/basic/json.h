@@ -11,11 +11,12 @@
  * comments in C style, trailing commas and a byte order mark (what VS Code, Zed and hand-edited client files hold);
  * of a duplicate key the last one wins, as in those clients.
  *
- * Limits: text of JSON_SIZE_MAX bytes, JSON_DEPTH_MAX nested arrays and objects. */
+ * Limits: text of JSON_SIZE_MAX bytes (JSON_LARGE: more), JSON_DEPTH_MAX nested arrays and objects. */
 
 #include "basic/macro.h"
 
 #define JSON_SIZE_MAX  (1024U * 1024U)
+#define JSON_LARGE_MAX (32U * 1024U * 1024U)
 #define JSON_DEPTH_MAX 32U
 
 typedef enum JsonType {
@@ -32,6 +33,7 @@ typedef enum JsonType {
 typedef enum JsonFlags {
         JSON_STRICT = 0,
         JSON_RELAXED = 1 << 0,
+        JSON_LARGE = 1 << 1, /* up to JSON_LARGE_MAX: clients keep their history beside their servers */
 } JsonFlags;
 
 typedef struct JsonValue JsonValue;

@@ -32,8 +32,10 @@ void client_server_done(ClientServer *s) {
                 free(s->needs[i].variable);
                 free(s->needs[i].reason);
         }
-        for (size_t i = 0; i < s->n_secret_args; i++)
+        for (size_t i = 0; i < s->n_secret_args; i++) {
+                free(s->secret_args[i].variable);
                 free(s->secret_args[i].replacement);
+        }
         free(s->env);
         free(s->needs);
         free(s->secret_args);

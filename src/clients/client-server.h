@@ -24,7 +24,8 @@ typedef struct ServerNeed {
 /* An argument that holds a secret: what is written instead. */
 typedef struct SecretArgument {
         size_t index;
-        char *replacement;
+        char *variable;    /* that stands for the secret */
+        char *replacement; /* the whole argument: "--key=${variable}" */
 } SecretArgument;
 
 typedef enum ServerFate {

@@ -194,7 +194,7 @@ static int parse_document(ClientImport *import, Client client) {
         if (toml)
                 r = toml_parse(import->text, import->size, &import->document, NULL, &e);
         else
-                r = json_parse(import->text, import->size, JSON_RELAXED, &import->document, &e);
+                r = json_parse(import->text, import->size, JSON_RELAXED | JSON_LARGE, &import->document, &e);
         if (r == -ENOMEM)
                 return r;
         if (r < 0)

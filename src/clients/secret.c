@@ -139,7 +139,9 @@ static int note_argument(
                 s->secret_args = grown;
         if (!replacement || !grown)
                 return -ENOMEM;
-        grown[s->n_secret_args++] = (SecretArgument){ .index = index, .replacement = TAKE_PTR(replacement) };
+        grown[s->n_secret_args++] = (SecretArgument){ .index = index,
+                                                      .variable = TAKE_PTR(variable),
+                                                      .replacement = TAKE_PTR(replacement) };
         return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -94,6 +95,10 @@ bool fill_scalar(JsonValue *v, const toml::node &node) {
         return fill_string(v, text.str());
 }
 
+bool stands_before(const JsonValue *a, const JsonValue *b) {
+        return a->key_line != b->key_line ? a->key_line < b->key_line : a->key_column < b->key_column;
+}
+
 JsonValue *build(Builder &b, const toml::node &node, JsonValue *parent, unsigned depth);
 
 bool fill_items(Builder &b, JsonValue *v, const toml::node &node, unsigned depth) {
@@ -124,6 +129,10 @@ bool fill_items(Builder &b, JsonValue *v, const toml::node &node, unsigned depth
                 for (const auto &[key, child] : *table)
                         if (!add(child, &key))
                                 return false;
+                /* toml++ sorts by name; here the text's order counts. */
+                std::stable_sort(v->items, v->items + n, stands_before);
+                for (size_t i = 0; i < n; i++)
+                        v->items[i]->index = i;
         } else
                 for (const auto &child : *array)
                         if (!add(child, nullptr))

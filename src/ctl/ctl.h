@@ -31,6 +31,9 @@ typedef struct Ctl {
         const char *root;      /* NULL: this machine. With one no manager is asked */
         uint64_t timeout_usec; /* UINT64_MAX: not given */
         const char *lines;     /* NULL: not given */
+        const char *client;    /* of import and export; NULL: not given */
+        const char *name;      /* of what is imported; NULL: not given */
+        bool dry_run, yes, force, inline_secrets, rewrite;
 
         ReportStyle style; /* of stdout */
         ReportStyle error_style;
@@ -95,6 +98,8 @@ extern const Verb verbs[]; /* ends with name NULL */
 int verb_call(Ctl *ctl, char **operands);
 int verb_check(Ctl *ctl, char **operands);
 int verb_connect(Ctl *ctl, char **operands);
+int verb_export(Ctl *ctl, char **operands);
+int verb_import(Ctl *ctl, char **operands);
 int verb_list(Ctl *ctl, char **operands);
 int verb_logs(Ctl *ctl, char **operands);
 int verb_probe(Ctl *ctl, char **operands);

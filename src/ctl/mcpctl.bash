@@ -11,8 +11,8 @@ _mcpctl_servers() {
 _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
-        local verbs='list status show check probe tools call connect logs'
-        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --help --version'
+        local verbs='list status show check probe tools call connect import export logs'
+        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}
@@ -29,6 +29,8 @@ _mcpctl() {
         COMPREPLY=()
         if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --root ]]; then
                 mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(from|for) ]]; then
+                mapfile -t COMPREPLY < <(compgen -W 'claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry' -- "$cur")
         elif [[ $cur == -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
                 [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
@@ -36,7 +38,9 @@ _mcpctl() {
                 mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
         elif [[ $verb == check ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur"; compgen -f -X '!*.json' -- "$cur")
-        elif [[ $verb == status || ( $verb != list && $operands == 0 ) ]]; then
+        elif [[ $verb == import ]]; then
+                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        elif [[ $verb == @(status|export) || ( $verb != list && $operands == 0 ) ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur")
         fi
 }

@@ -23,6 +23,13 @@ const Verb verbs[] = {
         { "tools", "NAME", "List the tools that the server offers", 1, 1, verb_tools },
         { "call", "NAME TOOL [JSON]", "Call a tool of the confined server", 2, 3, verb_call },
         { "connect", "NAME", "Talk to the server by stdin and stdout (mcp-connect)", 1, 1, verb_connect },
+        { "import", "[FILE]", "Make definitions of a client's configuration", 0, 1, verb_import },
+        { "export",
+          "[NAME...]",
+          "Print what a client's configuration has to say",
+          0,
+          UINT_MAX,
+          verb_export },
         { "logs", "[NAME]", "Show the journal of a server, or of all", 0, 1, verb_logs },
         {},
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # fish completion for mcpctl(1)
 
-set -l verbs list status show check probe tools call connect logs
+set -l verbs list status show check probe tools call connect import export logs
 
 function __mcpctl_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
@@ -10,8 +10,8 @@ end
 
 complete -c mcpctl -f
 complete -c mcpctl -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
-complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect logs" -a '(__mcpctl_servers)'
-complete -c mcpctl -n "__fish_seen_subcommand_from check" -F
+complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect export logs" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__fish_seen_subcommand_from check import" -F
 complete -c mcpctl -l user -d 'The servers of your user manager'
 complete -c mcpctl -l system -d 'The servers of the system manager'
 complete -c mcpctl -l json -d 'Print JSON'
@@ -20,5 +20,14 @@ complete -c mcpctl -l root -r -d 'Read definitions below a directory'
 complete -c mcpctl -l timeout -x -d 'Give up after a time'
 complete -c mcpctl -s f -l follow -d 'Go on with new lines'
 complete -c mcpctl -s n -l lines -x -d 'Show the last lines'
+set -l clients claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry
+complete -c mcpctl -l from -x -a "$clients" -d 'Whose configuration it is'
+complete -c mcpctl -l for -x -a "$clients" -d 'Whose configuration it is for'
+complete -c mcpctl -l name -x -d 'Import this server alone'
+complete -c mcpctl -l dry-run -d 'Show what would be done'
+complete -c mcpctl -s y -l yes -d 'Do not ask'
+complete -c mcpctl -l force -d 'Replace definitions that are there'
+complete -c mcpctl -l inline-secrets -d 'Write secrets into the definitions'
+complete -c mcpctl -l rewrite -d 'Have the client use the imported servers'
 complete -c mcpctl -s h -l help -d 'Show a short help'
 complete -c mcpctl -l version -d 'Show the version'

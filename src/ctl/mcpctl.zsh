@@ -11,7 +11,8 @@ _mcpctl_servers() {
 }
 
 _mcpctl() {
-    local -a verbs=(list status show check probe tools call connect logs)
+    local -a verbs=(list status show check probe tools call connect import export logs)
+    local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry)
     local curcontext=$curcontext state
     _arguments -C \
         '(--system)--user[the servers of your user manager]' \
@@ -22,6 +23,14 @@ _mcpctl() {
         '--timeout=[give up after a time]:time:' \
         '(-f --follow)'{-f,--follow}'[go on with new lines]' \
         '(-n --lines)'{-n,--lines=}'[show the last lines]:number:' \
+        "--from=[whose configuration it is]:client:($clients)" \
+        "--for=[whose configuration it is for]:client:($clients)" \
+        '--name=[import this server alone]:name:' \
+        '--dry-run[show what would be done]' \
+        '(-y --yes)'{-y,--yes}'[do not ask]' \
+        '--force[replace definitions that are there]' \
+        '--inline-secrets[write secrets into the definitions]' \
+        '--rewrite[have the client use the imported servers]' \
         '(-h --help)'{-h,--help}'[show a short help]' \
         '--version[show the version]' \
         '1: :->verb' \
@@ -30,6 +39,7 @@ _mcpctl() {
         verb) compadd -a verbs ;;
         operand)
             [[ $words[(r)check] ]] && _files -g '*.json'
+            [[ $words[(r)import] ]] && _files
             _mcpctl_servers
             ;;
     esac

@@ -15,6 +15,13 @@ enum {
         ARG_NO_PAGER,
         ARG_ROOT,
         ARG_TIMEOUT,
+        ARG_FROM,
+        ARG_FOR,
+        ARG_NAME,
+        ARG_DRY_RUN,
+        ARG_FORCE,
+        ARG_INLINE_SECRETS,
+        ARG_REWRITE,
 };
 
 typedef struct Option {
@@ -28,9 +35,13 @@ typedef struct Option {
 static const Option options[] = {
         { "user", ARG_USER, NULL, NULL, "The servers of your user manager (default, unless you are root)" },
         { "system", ARG_SYSTEM, NULL, NULL, "The servers of the system manager (default for root)" },
-        { "json", ARG_JSON, NULL, " list status show check probe tools call ", "Print JSON" },
+        { "json", ARG_JSON, NULL, " list status show check probe tools call import ", "Print JSON" },
         { "no-pager", ARG_NO_PAGER, NULL, NULL, "Do not page long output" },
-        { "root", ARG_ROOT, "DIR", " list show check ", "Read definitions below DIR; asks no manager" },
+        { "root",
+          ARG_ROOT,
+          "DIR",
+          " list show check import export ",
+          "Read definitions below DIR; asks no manager" },
         { "timeout",
           ARG_TIMEOUT,
           "TIME",
@@ -38,6 +49,14 @@ static const Option options[] = {
           "Give up after TIME (30s, 2min; default: the definition's)" },
         { "follow", 'f', NULL, " logs ", "Go on with new lines" },
         { "lines", 'n', "N", " logs ", "Show the last N lines" },
+        { "from", ARG_FROM, "CLIENT", " import ", "Whose configuration it is" },
+        { "for", ARG_FOR, "CLIENT", " export ", "Whose configuration it is for" },
+        { "name", ARG_NAME, "NAME", " import ", "Import this server alone, or call one without a name so" },
+        { "dry-run", ARG_DRY_RUN, NULL, " import ", "Show what would be done" },
+        { "yes", 'y', NULL, " import ", "Do not ask" },
+        { "force", ARG_FORCE, NULL, " import ", "Replace definitions that are there" },
+        { "inline-secrets", ARG_INLINE_SECRETS, NULL, " import ", "Write secrets into the definitions" },
+        { "rewrite", ARG_REWRITE, NULL, " import ", "Have the client use the imported servers" },
         { "help", 'h', NULL, NULL, "Show this help" },
         { "version", ARG_VERSION, NULL, NULL, "Show the version" },
         {},
@@ -190,6 +209,28 @@ static int apply(Ctl *ctl, int value) {
                 return 0;
         case ARG_TIMEOUT:
                 return parse_timeout(ctl, optarg);
+        case ARG_FROM:
+        case ARG_FOR:
+                ctl->client = optarg;
+                return 0;
+        case ARG_NAME:
+                ctl->name = optarg;
+                return 0;
+        case ARG_DRY_RUN:
+                ctl->dry_run = true;
+                return 0;
+        case 'y':
+                ctl->yes = true;
+                return 0;
+        case ARG_FORCE:
+                ctl->force = true;
+                return 0;
+        case ARG_INLINE_SECRETS:
+                ctl->inline_secrets = true;
+                return 0;
+        case ARG_REWRITE:
+                ctl->rewrite = true;
+                return 0;
         case 'f':
                 ctl->follow = true;
                 return 0;
