@@ -169,7 +169,9 @@ static void ask_start(ManagerCall *c) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *message = NULL;
         int r;
 
-        c->sent_pidfds = !c->manager->lacks_pidfds;
+        /* Sending descriptors before the connection stands would wait for it (sd_bus_can_send() does). The number is as
+         * good: the process is a child that nobody reaps before this is over. */
+        c->sent_pidfds = !c->manager->lacks_pidfds && sd_bus_is_ready(c->manager->bus) > 0;
         c->sent_oom_policy = !c->manager->lacks_oom_policy;
 
         r = sd_bus_message_new_method_call(
@@ -214,12 +216,29 @@ static bool drop_optional_property(ManagerCall *c, const char *message) {
         return false;
 }
 
+/* Not all of systemd's own names are known to the library. */
+static int error_to_errno(sd_bus_message *reply) {
+        static const struct {
+                const char *name;
+                int error;
+        } table[] = {
+                { "org.freedesktop.systemd1.NoSuchUnit", -ENOENT },
+                { "org.freedesktop.systemd1.UnitExists", -EEXIST },
+                { "org.freedesktop.systemd1.UnixProcessIdUnknown", -ESRCH },
+                { "org.freedesktop.DBus.Error.PropertyReadOnly", -EROFS },
+        };
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++)
+                if (sd_bus_error_has_name(error, table[i].name))
+                        return table[i].error;
+        return -sd_bus_message_get_errno(reply);
+}
+
 static void job_error(ManagerCall *c, sd_bus_message *reply) {
         const sd_bus_error *error = sd_bus_message_get_error(reply);
-        int r = -sd_bus_message_get_errno(reply);
+        int r = error_to_errno(reply);
 
-        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.NoSuchUnit"))
-                r = -ENOENT;
         if (c->kind == CALL_STOP && r == -ENOENT)
                 call_end(c, 0, NULL);
         else if (answer_was_lost(r)) {

@@ -95,7 +95,7 @@ static void say_lost(Journal *j) {
 
         (void) snprintf(message,
                         sizeof(message),
-                        "MESSAGE=%llu records were lost: journald did not take them.",
+                        "MESSAGE=%llu record(s) were lost: journald did not take them.",
                         (unsigned long long) j->n_lost);
         if (try_send(j, fields))
                 j->n_lost = 0;

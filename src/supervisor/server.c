@@ -129,6 +129,17 @@ static void alert_confinement(Server *s) {
                 server_degraded(s, NULL, cause, text);
 }
 
+static void log_warnings(Server *s) {
+        STRV_FOREACH (warning, s->setup->warnings) {
+                _cleanup_free_ char *message = strformat("MESSAGE=%s", *warning);
+                _cleanup_free_ char *server = strformat("MCP_SERVER=%s", s->name);
+                char *const fields[] = { message, server, (char *) "PRIORITY=4", NULL };
+
+                if (message && server)
+                        journal_send(&s->journal, fields);
+        }
+}
+
 static void alert_refusal(Server *s) {
         EventFields fields;
         bool confinement = s->refusal.exit_code == EXIT_CONFINEMENT;
@@ -384,11 +395,7 @@ static ServerEvent do_count(Server *s, ServerEvent event) {
 }
 
 static ServerEvent do_serve(Server *s, ServerEvent event) {
-        STRV_FOREACH (warning, s->setup->warnings) {
-                char *const fields[] = { *warning, NULL };
-
-                journal_send(&s->journal, fields);
-        }
+        log_warnings(s);
         alert_confinement(s);
         free(TAKE_PTR(s->status_text));
         send_status(s);

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What of the supervisor needs no process: lines, rates, back-off, access, records. */
+
+#include "test.h"
+
+#include <endian.h>
+#include <sys/socket.h>
+
+#include "supervisor/backoff.h"
+#include "supervisor/events.h"
+#include "supervisor/lines.h"
+#include "supervisor/peer.h"
+
+typedef struct Collected {
+        char **lines;
+        unsigned n_continued;
+} Collected;
+
+static void collect(void *userdata, const char *line, size_t size, bool continued) {
+        Collected *c = userdata;
+        _cleanup_free_ char *copy = strndup(line, size);
+
+        ASSERT_OK(strv_extend(&c->lines, copy));
+        c->n_continued += continued;
+}
+
+static void collected_done(Collected *c) {
+        strv_free(c->lines);
+}
+
+TEST(lines_are_cut_at_newlines_and_nul_however_they_come) {
+        static const char text[] = "one\ntwo\0three\n\nrest";
+
+        for (size_t chunk = 1; chunk <= sizeof(text); chunk++) {
+                _cleanup_(line_splitter_done) LineSplitter s = {};
+                _cleanup_(collected_done) Collected c = {};
+                _cleanup_free_ char *joined = NULL;
+
+                for (size_t at = 0; at < sizeof(text) - 1; at += chunk)
+                        ASSERT_OK(line_splitter_feed(
+                                        &s, text + at, MIN(chunk, sizeof(text) - 1 - at), collect, &c));
+                ASSERT_EQ(strv_length(c.lines), 4);
+                line_splitter_flush(&s, collect, &c);
+                joined = strv_join(c.lines, "|");
+                ASSERT_STREQ(joined, "one|two|three||rest");
+                ASSERT_EQ(c.n_continued, 0);
+        }
+}
+
+TEST(a_long_line_is_split_and_not_lost) {
+        const size_t size = 3 * LINE_SIZE_MAX + 17;
+        _cleanup_(line_splitter_done) LineSplitter s = {};
+        _cleanup_(collected_done) Collected c = {};
+        _cleanup_free_ char *text = malloc(size + 1), *joined = NULL;
+
+        ASSERT_NOT_NULL(text);
+        memset(text, 'x', size);
+        text[size] = 0;
+        ASSERT_OK(line_splitter_feed(&s, text, size, collect, &c));
+        ASSERT_OK(line_splitter_feed(&s, "\nnext\n", 6, collect, &c));
+        ASSERT_EQ(strv_length(c.lines), 5);
+        ASSERT_EQ(c.n_continued, 3);
+        ASSERT_STREQ(c.lines[4], "next");
+        free(TAKE_PTR(c.lines[4]));
+        joined = strv_join(c.lines, "");
+        ASSERT_STREQ(joined, text);
+}
+
+TEST(no_piece_ends_inside_a_character) {
+        static const char *const characters[] = { "ä", "€", "😀" };
+
+        for (size_t i = 0; i < ELEMENTSOF(characters); i++)
+                for (size_t shift = 0; shift < 4; shift++) {
+                        _cleanup_(line_splitter_done) LineSplitter s = {};
+                        _cleanup_(collected_done) Collected c = {};
+
+                        ASSERT_OK(line_splitter_feed(&s, "abcd", shift, collect, &c));
+                        for (size_t n = 0; n < LINE_SIZE_MAX; n += strlen(characters[i]))
+                                ASSERT_OK(line_splitter_feed(
+                                                &s, characters[i], strlen(characters[i]), collect, &c));
+                        line_splitter_flush(&s, collect, &c);
+                        STRV_FOREACH (line, c.lines)
+                                ASSERT_TRUE(string_is_utf8(*line, strlen(*line)));
+                }
+}
+
+TEST(bytes_that_are_no_utf8_still_pass) {
+        _cleanup_(line_splitter_done) LineSplitter s = {};
+        _cleanup_(collected_done) Collected c = {};
+        _cleanup_free_ char *text = malloc(LINE_SIZE_MAX + 10);
+
+        ASSERT_NOT_NULL(text);
+        memset(text, 0xbf, LINE_SIZE_MAX + 10);
+        ASSERT_OK(line_splitter_feed(&s, text, LINE_SIZE_MAX + 10, collect, &c));
+        line_splitter_flush(&s, collect, &c);
+        ASSERT_EQ(strv_length(c.lines), 2);
+        ASSERT_EQ(strlen(c.lines[0]) + strlen(c.lines[1]), LINE_SIZE_MAX + 10);
+}
+
+TEST(priorities_are_taken_and_other_brackets_are_not) {
+        static const struct {
+                const char *line, *rest;
+                int priority;
+        } table[] = {
+                { "<3>bad", "bad", 3 },  { "<7>", "", 7 }, { "<8>x", "<8>x", 6 }, { "<33>x", "<33>x", 6 },
+                { "plain", "plain", 6 }, { "<", "<", 6 },  { "<3x", "<3x", 6 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                const char *text = table[i].line;
+                size_t size = strlen(text);
+
+                ASSERT_EQ(line_take_priority(&text, &size, 6), table[i].priority);
+                ASSERT_STREQ(text, table[i].rest);
+                ASSERT_EQ(size, strlen(table[i].rest));
+        }
+}
+
+TEST(a_rate_has_a_burst_and_recovers) {
+        RateLimit l = RATE_LIMIT_INIT(10, 3);
+        uint64_t now = 1000000;
+
+        for (unsigned i = 0; i < 3; i++)
+                ASSERT_TRUE(rate_limit_take(&l, now, 1));
+        ASSERT_FALSE(rate_limit_take(&l, now, 1));
+        /* Asked often, time must not be lost: 100 ms earn one. */
+        for (unsigned i = 0; i < 99; i++)
+                ASSERT_FALSE(rate_limit_take(&l, now += 1000, 1));
+        ASSERT_TRUE(rate_limit_take(&l, now += 1000, 1));
+        ASSERT_FALSE(rate_limit_take(&l, now, 1));
+        now += 3600ULL * 1000000;
+        for (unsigned i = 0; i < 3; i++)
+                ASSERT_TRUE(rate_limit_take(&l, now, 1));
+        ASSERT_FALSE(rate_limit_take(&l, now, 1));
+}
+
+TEST(the_tail_has_the_last_lines_cut_and_harmless) {
+        _cleanup_(line_tail_done) LineTail t = {};
+        _cleanup_strv_free_ char **lines = NULL;
+        char text[TAIL_LINE_SIZE * 2];
+
+        for (unsigned i = 0; i < TAIL_LINES + 5; i++) {
+                int n = snprintf(text, sizeof(text), "line %u", i);
+
+                line_tail_add(&t, text, (size_t) n);
+        }
+        memset(text, 'y', sizeof(text));
+        line_tail_add(&t, text, sizeof(text));
+        line_tail_add(&t, "\x1b[2Jboo", 7);
+        ASSERT_OK(line_tail_get(&t, &lines));
+        ASSERT_EQ(strv_length(lines), TAIL_LINES);
+        ASSERT_STREQ(lines[0], "line 7");
+        ASSERT_EQ(strlen(lines[TAIL_LINES - 2]), TAIL_LINE_SIZE);
+        ASSERT_LACKS(lines[TAIL_LINES - 1], "\x1b");
+        ASSERT_CONTAINS(lines[TAIL_LINES - 1], "boo");
+}
+
+TEST(backoff_doubles_is_bounded_and_resets) {
+        Backoff b = {};
+        uint64_t now = 5000000;
+
+        ASSERT_EQ(backoff_remaining(&b, now), 0);
+        backoff_failed(&b, now);
+        ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MIN_USEC);
+        /* Others that fail in the same moment do not add to it. */
+        backoff_failed(&b, now + 1);
+        ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MIN_USEC);
+        for (unsigned i = 0; i < 20; i++) {
+                now = b.until_usec;
+                ASSERT_EQ(backoff_remaining(&b, now), 0);
+                backoff_failed(&b, now);
+        }
+        ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MAX_USEC);
+        backoff_succeeded(&b);
+        ASSERT_EQ(backoff_remaining(&b, now), 0);
+        backoff_failed(&b, now);
+        ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MIN_USEC);
+}
+
+TEST(access_is_decided_by_uid_and_groups) {
+        static uid_t uids[] = { 1000 };
+        static gid_t gids[] = { 500 };
+        static gid_t member[] = { 1001, 7, 500 }, primary[] = { 500 }, none[] = { 1002, 501 };
+        const AccessRules system = { .uids = uids, .n_uids = 1, .gids = gids, .n_gids = 1 };
+        const AccessRules user = { .user_scope = true, .self = 1000, .gids = gids, .n_gids = 1 };
+        const struct {
+                const AccessRules *rules;
+                Peer peer;
+                PeerVerdict verdict;
+        } table[] = {
+                { &system, { .uid = 0, .alive = true }, PEER_ADMITTED },
+                { &system, { .uid = 1000, .alive = true }, PEER_ADMITTED },
+                { &system, { .uid = 1001, .gids = member, .n_gids = 3, .alive = true }, PEER_ADMITTED },
+                { &system, { .uid = 1001, .gids = primary, .n_gids = 1, .alive = true }, PEER_ADMITTED },
+                { &system, { .uid = 1002, .gids = none, .n_gids = 2, .alive = true }, PEER_STRANGER },
+                { &system, { .uid = 1000, .alive = false }, PEER_GONE },
+                { &system, { .uid = 0, .alive = false }, PEER_GONE },
+                { &system, { .uid = 0, .alive = true, .inside = true }, PEER_INSIDE },
+                { &system, { .uid = 1000, .alive = true, .inside = true }, PEER_INSIDE },
+                { &user, { .uid = 1000, .alive = true }, PEER_ADMITTED },
+                { &user, { .uid = 0, .alive = true }, PEER_ADMITTED },
+                { &user, { .uid = 1001, .gids = member, .n_gids = 3, .alive = true }, PEER_STRANGER },
+                { &user, { .uid = 1000, .alive = true, .inside = true }, PEER_INSIDE },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++)
+                ASSERT_EQ(access_decide(table[i].rules, &table[i].peer), table[i].verdict);
+}
+
+TEST(a_peer_is_read_from_its_socket) {
+        _cleanup_close_ int a = -EBADF, b = -EBADF;
+        _cleanup_(peer_done) Peer peer = {};
+        int pair[2];
+
+        ASSERT_OK(RET_NERRNO(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)));
+        a = pair[0];
+        b = pair[1];
+        ASSERT_OK(peer_read(a, &peer));
+        ASSERT_EQ(peer.pid, getpid());
+        ASSERT_EQ(peer.uid, geteuid());
+        ASSERT_EQ(peer.gids[0], getegid());
+        ASSERT_TRUE(peer.alive);
+        ASSERT_FALSE(peer.inside);
+        ASSERT_ERROR(peer_read(STDIN_FILENO, &peer), ENOTSOCK);
+}
+
+TEST(records_are_encoded_as_journald_wants_them) {
+        char *fields[] = { (char *) "A=1", (char *) "B=two\nlines", NULL },
+             *bad[] = { (char *) "nothing", NULL };
+        const uint64_t size = htole64(9);
+        _cleanup_free_ char *data = NULL;
+        size_t n;
+
+        ASSERT_OK(journal_encode(fields, &data, &n));
+        ASSERT_EQ(n, 4 + 2 + 8 + 9 + 1);
+        ASSERT_EQ(memcmp(data, "A=1\nB\n", 6), 0);
+        ASSERT_EQ(memcmp(data + 6, &size, 8), 0);
+        ASSERT_EQ(memcmp(data + 14, "two\nlines\n", 10), 0);
+        free(TAKE_PTR(data));
+        ASSERT_ERROR(journal_encode(bad, &data, &n), EINVAL);
+}
+
+TEST(a_journald_that_takes_nothing_costs_records_and_no_time) {
+        Journal j = { .fd = -EBADF };
+        char *fields[] = { (char *) "MESSAGE=x", NULL };
+        _cleanup_close_ int reader = -EBADF;
+        int pair[2];
+
+        ASSERT_OK(RET_NERRNO(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)));
+        j.fd = pair[0];
+        reader = pair[1];
+        for (unsigned i = 0; i < 10000; i++)
+                journal_send(&j, fields);
+        ASSERT_GT(j.n_lost, 0);
+        for (char buffer[256]; recv(reader, buffer, sizeof(buffer), MSG_DONTWAIT) > 0;)
+                continue;
+        journal_send(&j, fields);
+        ASSERT_EQ(j.n_lost, 0);
+        journal_close(&j);
+}
+
+TEST(events_have_ids_of_their_own) {
+        for (size_t i = 0; i < _EVENT_MAX; i++) {
+                ASSERT_NOT_NULL(event_types[i].name);
+                ASSERT_EQ(strspn(event_types[i].message_id, "0123456789abcdef"), 32);
+                ASSERT_EQ(strlen(event_types[i].message_id), 32);
+                for (size_t j = 0; j < i; j++)
+                        ASSERT_FALSE(streq(event_types[i].message_id, event_types[j].message_id));
+        }
+}
+
+static bool file_has(const char *path, const char *text) {
+        _cleanup_fclose_ FILE *f = fopen(path, "re");
+        static char content[65536];
+        size_t n;
+
+        if (!f)
+                test_fail(__FILE__, __LINE__, "cannot open %s", path);
+        n = fread(content, 1, sizeof(content) - 1, f);
+        content[n] = 0;
+        return strstr(content, text);
+}
+
+TEST(each_event_is_in_the_catalog_and_in_the_manual) {
+        for (size_t i = 0; i < _EVENT_MAX; i++) {
+                _cleanup_free_ char *entry = strformat("\n-- %s\nSubject: ", event_types[i].message_id);
+                _cleanup_free_ char *row = strformat(
+                                "\n.B %s\n.I %s\n", event_types[i].name, event_types[i].message_id);
+
+                ASSERT_TRUE(file_has(SOURCE_ROOT "/units/mcp-systemd.catalog", entry));
+                ASSERT_TRUE(file_has(SOURCE_ROOT "/src/supervisor/mcp-supervisor.8", row));
+        }
+}
