@@ -144,8 +144,8 @@ PROBES = {
     'honest': (True, ('fixture',)),
     'noise': (False, ('Starting server on stdio',)),
     'lsp': (False, ('LSP',)),
-    'wrong_id': (False, ('id',)),
-    'silent': (False, ('answer',)),
+    'wrong_id': (False, ('answered with an id',)),
+    'silent': (False, ('did not answer',)),
     'exit': (False, ('status 1', 'no key given')),
 }
 
