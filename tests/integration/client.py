@@ -107,18 +107,19 @@ class Client:
 class ProcessClient(Client):
     """Over the pipes of an mcp-connect process."""
 
-    def __init__(self, process):
+    def __init__(self, process, stdin, stdout, stderr):
         super().__init__()
         self.process = process
-        self.reader, self.writer = process.stdout.fileno(), process.stdin.fileno()
+        self.writer, self.reader, self.errors = stdin, stdout, stderr
 
     def close_input(self):
-        self.process.stdin.close()
+        os.close(self.writer)
+        self.writer = -1
 
     def close(self, timeout=15.0):
         """What a client does that is done: closes its input and waits.  Returns the exit status."""
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
+        if self.writer >= 0:
+            self.close_input()
         return self.wait(timeout)
 
     def wait(self, timeout=15.0):
@@ -126,15 +127,18 @@ class ProcessClient(Client):
 
     def stderr_text(self):
         """What mcp-connect said; call it when the process has ended."""
-        return self.process.stderr.read().decode(errors='replace')
+        with open(self.errors, encoding='utf-8', errors='replace') as f:
+            self.errors = -1
+            return f.read()
 
     def kill(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait(5)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
+        for fd in (self.writer, self.reader, self.errors):
+            if fd >= 0:
+                os.close(fd)
+        self.writer = self.reader = self.errors = -1
 
 
 class SocketClient(Client):

@@ -63,7 +63,10 @@ def the_child_has_no_privileges_and_can_gain_none(world):
 @case
 def the_environment_is_extended_and_holds_nothing_of_ours(world):
     server = world.fixture('honest', env={'ADDED': '1'}, sessions={'accept_env': ['PASSED']})
-    client = talks(server.connect('--env', 'PASSED', env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'}))
+    options = ('--env', 'PASSED', '--env', 'NOT_PASSED')
+    client = talks(
+        server.connect(*options, env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'})
+    )
     env = json.loads(client.call('environment')[0])
     expect_equal(env.get('ADDED'), '1', 'env of the definition')
     expect('PATH' in env and 'HOME' in env, f'PATH and HOME are gone: {sorted(env)}')
@@ -225,9 +228,9 @@ def stderr_goes_to_the_journal_under_the_servers_name(world):
     )
 
 
-@case
+@case(managers=['user'])
 def dev_stdout_and_dev_stderr_can_be_opened(world):
-    """They lead to a socket or to the client's own pipe; a socket can't be opened by the kernel's rules."""
+    """Over pipes of the same user: the kernel refuses another user's, and sockets altogether."""
     client = world.fixture('dev_stdout').connect()
     expect_equal(client.read_line(), b'through /dev/stdout', 'first line')
 

@@ -97,7 +97,7 @@ def what_a_dying_server_leaves_behind_goes_too(world):
         client = talks(server.open(way))
         client.call('spawn')
         client.call('spawn', setsid=True)
-        expect(len(server.processes()) >= 3, 'the children did not start')
+        eventually(lambda: len(server.processes()) >= 3, 'the children run')
         client.send(
             {
                 'jsonrpc': '2.0',

@@ -245,16 +245,19 @@ class Server:
     def connect(self, *options, user=None, env=None):
         """A client over mcp-connect: the way a client's config names it."""
         user = user or MEMBER
+        with acting_as(user):  # whose pipes they are decides who may open them again
+            (stdin, ours_in), (ours_out, stdout), (ours_err, stderr) = os.pipe(), os.pipe(), os.pipe()
         process = self.world.popen(
             ['mcp-connect', self.world.flag, *options, self.name],
             user=user,
             env=env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
         )
-        return self._keep(client.ProcessClient(process))
+        for fd in (stdin, stdout, stderr):
+            os.close(fd)
+        return self._keep(client.ProcessClient(process, ours_in, ours_out, ours_err))
 
     def dial(self, user=None):
         """A client on the raw stream socket."""
