@@ -185,10 +185,13 @@ class World:
         return path
 
     def directory(self, name, mode=0o777):
-        """A directory that everyone may write by Unix rules, so that only the sandbox can say no."""
-        path = pathlib.Path('/var/tmp') / f'{name}-{self.kind}'
+        """A directory that everyone may write by Unix rules, so that only the sandbox can say no.
+
+        Not in /var/tmp: system services with a dynamic user have one of their own.
+        """
+        path = pathlib.Path('/srv/mcp-cases') / f'{name}-{self.kind}'
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir()
+        path.mkdir(parents=True)
         path.chmod(mode)
         self.scratch.append(path)
         return path
