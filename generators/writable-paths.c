@@ -17,10 +17,16 @@ static void warn(const Definition *d, ProblemList *problems, const char *pointer
                     "MCP-G-READ-ONLY",
                     d->file,
                     NULL,
-                    "Name it without \"..\" and control characters, or add ReadWritePaths= to the service.",
-                    "The path at %s stays read-only: %s.",
+                    "Name it without \"..\" and control characters (and colons below /tmp), or add "
+                    "ReadWritePaths= or "
+                    "BindPaths= to the service.",
+                    "The path at %s is not made writable: %s.",
                     strempty(pointer),
                     what);
+}
+
+static bool is_below(const char *path, const char *directory) {
+        return path_startswith(path, directory) && !path_startswith(directory, path);
 }
 
 static int add_path(
@@ -29,9 +35,14 @@ static int add_path(
                 const char *path,
                 const char *pointer,
                 ProblemList *problems) {
+        bool temporary = is_below(path, "/tmp") || is_below(path, "/var/tmp");
         int r;
 
-        r = unit_text_quoted_path(t, "ReadWritePaths", "-", path);
+        /* PrivateTmp= hides what is below these; a colon would start the destination of BindPaths=. */
+        if (temporary && strchr(path, ':'))
+                r = -EINVAL;
+        else
+                r = unit_text_quoted_path(t, temporary ? "BindPaths" : "ReadWritePaths", "-", path);
         if (r != -EINVAL)
                 return r;
         warn(d, problems, pointer, "a unit file cannot name it");

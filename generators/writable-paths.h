@@ -3,7 +3,8 @@
 
 /* What a system server may write, as ReadWritePaths= of its service, whose ProtectSystem=strict would make it read-only:
  * working_dir, isolation.write and the write grants of a manifest, as far as they are known without the server's
- * environment. This only lifts the service's own mounts; what the child may write is for its plan. */
+ * environment. What is below /tmp or /var/tmp, which PrivateTmp=yes replaces, becomes BindPaths=. This only lifts the
+ * service's own mounts; what the child may write is for its plan. */
 
 #include "config/definition.h"
 

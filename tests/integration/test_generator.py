@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import pwd
 
 from checks import nothing_left, talks
 from harness import case, eventually, expect, expect_equal
@@ -100,10 +101,11 @@ def every_problem_of_a_file_is_told_at_once(world):
 
 @case
 def text_from_json_cannot_inject_into_a_unit(world):
-    target = world.directory('inject') / 'made-by-injection'
+    work = world.directory('inject')
+    target = work / 'made-by-injection'
     evil = f'x"\n[Service]\nExecStartPre=/bin/touch {target}\n%n$HOME\\'
     server = world.define(
-        {**HONEST, 'args': [*HONEST['args'], evil], 'env': {'EVIL': evil}, 'working_dir': '/'}
+        {**HONEST, 'args': [*HONEST['args'], evil], 'env': {'EVIL': evil}, 'working_dir': str(work)}
     )
     client = talks(server.connect())
     where = json.loads(client.call('where')[0])
@@ -225,7 +227,8 @@ def empty_files_and_links_to_dev_null_mask(world):
 @case
 def files_of_the_wrong_owner_or_mode_are_refused(world):
     server = world.define(HONEST, start=False)
-    for owner, mode, word in ((world.owner, 0o666, '666'), ('stranger', 0o644, 'stranger')):
+    stranger = str(pwd.getpwnam('stranger').pw_uid)  # no generator may ask for names
+    for owner, mode, word in ((world.owner, 0o666, '666'), ('stranger', 0o644, stranger)):
         world.write(server.file, json.dumps(HONEST), mode=mode, owner=owner)
         world.reload()
         start_fails(world, server, str(server.file), word)

@@ -229,7 +229,7 @@ def two_files_of_one_unit_are_an_error_that_names_both():
 
 @case
 def values_cannot_become_settings():
-    allowed = {'Description', 'SourcePath', 'User', 'DynamicUser', 'ProtectHome', 'TimeoutStopSec', 'ReadWritePaths',
+    allowed = {'Description', 'SourcePath', 'User', 'DynamicUser', 'ProtectHome', 'TimeoutStopSec', 'ReadWritePaths', 'BindPaths',
                'Documentation', 'StartLimitIntervalSec', 'ListenStream', 'ListenSequentialPacket', 'FileDescriptorName',
                'SocketMode', 'SocketGroup', 'DirectoryMode', 'RemoveOnStop', 'TriggerLimitIntervalSec', 'Slice'}
     for text in HOSTILE:
@@ -261,11 +261,12 @@ def no_secret_is_in_a_unit():
 def what_may_be_written_is_writable_in_the_system_manager():
     with world() as w:
         w.define('demo', {**SERVER, 'working_dir': '/srv/pro ject', 'stop': {'eof_grace': '1s', 'kill_after': '4s'},
-                          'isolation': {'write': ['/srv/100%/"q"', '~/x', '${DIR}/y', '/srv/../etc']}})
+                          'isolation': {'write': ['/srv/100%/"q"', '~/x', '${DIR}/y', '/srv/../etc', '/var/tmp/a b', '/tmp/c:/etc']}})
         stderr = w.generate()
         expect_equal(value(w.drop_in('demo'), 'ReadWritePaths'), ['"-/srv/pro ject"', '"-/srv/100%%/\\"q\\""'], 'paths')
+        expect_equal(value(w.drop_in('demo'), 'BindPaths'), '"-/var/tmp/a b"', 'paths that PrivateTmp hides')
         expect_equal(value(w.drop_in('demo'), 'TimeoutStopSec'), '20s', 'TimeoutStopSec')
-        assert '/isolation/write/3' in stderr, stderr
+        assert '/isolation/write/3' in stderr and '1 more' in stderr, stderr
 
 
 MANIFEST = {'version': '0.1.0', 'filesystem': {'grants': [
@@ -321,7 +322,7 @@ def systemd_has_nothing_to_say_about_it():
         with world(scope) as w:
             names = {t[:40] for t in HOSTILE} | {'plain'}
             w.client_file({'mcpServers': {n: {'command': '/bin/true', 'cwd': f'/srv/{n}'} for n in names}})
-            w.define('values', {**SERVER, 'working_dir': '/srv/a "b" %h \\', 'isolation': {'write': ['/srv/ü %n', '/srv/x/']}})
+            w.define('values', {**SERVER, 'working_dir': '/srv/a "b" %h \\', 'isolation': {'write': ['/srv/ü %n', '/srv/x/', '/tmp/a "b" %h\\']}})
             w.define('broken', '{')
             if scope == 'system':
                 w.define('user', {**SERVER, 'user': 'root'})
