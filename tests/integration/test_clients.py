@@ -17,6 +17,25 @@ def an_unknown_server_is_service_unavailable(world):
     expect_equal(done.stdout, '', 'stdout, which belongs to the protocol')
 
 
+@case(managers=['user'])
+def a_clients_bare_environment_is_enough(world):
+    """The official SDK passes HOME, LOGNAME, PATH, SHELL, TERM and USER on to a server's command, nothing else."""
+    server = world.fixture('exit', '5')
+    done = world.run(
+        [
+            'env',
+            '-u',
+            'XDG_RUNTIME_DIR',
+            '-u',
+            'DBUS_SESSION_BUS_ADDRESS',
+            'mcp-connect',
+            '--user',
+            server.name,
+        ]
+    )
+    expect_equal(done.returncode, 5, f'exit status ({done.stderr.strip()})')
+
+
 @case
 def wrong_usage_is_two(world):
     for argv in (
