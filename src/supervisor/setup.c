@@ -46,9 +46,14 @@ Setup *setup_unref(Setup *s) {
         return NULL;
 }
 
+/* What is missing is an event of its own (DEGRADED), with fields. */
+static bool is_told_otherwise(const Problem *problem) {
+        return streq(problem->code, "MCP-P-DEGRADED");
+}
+
 static int format_problems(const ProblemList *problems, ProblemLevel level, char ***ret) {
         for (size_t i = 0; i < problems->n_items; i++)
-                if (problems->items[i].level == level) {
+                if (problems->items[i].level == level && !is_told_otherwise(problems->items + i)) {
                         int r = strv_consume(ret, problem_format(problems->items + i));
 
                         if (r < 0)
