@@ -206,62 +206,43 @@ int definition_text_make(
         return 0;
 }
 
-/* The way by a variable: where the manager's environment comes from. */
-static int variable_instructions(
-                RuntimeScope scope, const ClientServer *s, const char *variable, char ***ret) {
-        _cleanup_free_ char *instance = NULL;
+int variable_instructions(RuntimeScope scope, char *const *servers, char ***ret) {
         int r;
 
-        if (scope == RUNTIME_SCOPE_USER) {
-                r =
-                                strv_extendf(ret,
-                                             "Put the line %s=… into ~/.config/environment.d/60-mcp.conf "
-                                             "(chmod 600), then run: "
-                                             "systemctl --user daemon-reload",
-                                             variable);
-                return r;
+        if (scope == RUNTIME_SCOPE_USER)
+                return strv_extend(
+                                ret,
+                                "Put a line NAME=value for each into ~/.config/environment.d/60-mcp.conf "
+                                "(chmod 600), "
+                                "then run: systemctl --user daemon-reload");
+        r = strv_extend(ret,
+                        "Put a line NAME=value for each into a file that root alone can read, such as "
+                        "/etc/mcp/secrets.env, and name it to the servers, with [Service] and "
+                        "EnvironmentFile=/etc/mcp/secrets.env in:");
+        STRV_FOREACH (server, servers) {
+                _cleanup_free_ char *instance = NULL;
+
+                if (r >= 0)
+                        r = server_name_escape(*server, &instance);
+                if (r >= 0)
+                        r = strv_extendf(ret, "systemctl edit 'mcp-server@%s.service'", instance);
         }
-        r = server_name_escape(s->name, &instance);
-        if (r < 0)
-                return r;
-        r =
-                        strv_extendf(ret,
-                                     "Put the line %s=… into a file that root alone can read, such as "
-                                     "/etc/mcp/secrets.env",
-                                     variable);
-        if (r >= 0)
-                r =
-                                strv_extendf(ret,
-                                             "Name it to the unit: systemctl edit 'mcp-server@%s.service', "
-                                             "with [Service] and "
-                                             "EnvironmentFile=/etc/mcp/secrets.env",
-                                             instance);
         return r;
 }
 
-int secret_instructions(
-                RuntimeScope scope,
-                const ClientServer *s,
-                const char *variable,
-                const char *credential,
-                char ***ret) {
-        _cleanup_free_ char *name = NULL;
+char *credential_instruction(RuntimeScope scope, const ClientServer *s, const char *variable) {
+        _cleanup_free_ char *name = credential_name(s, variable);
 
-        if (!credential || secret_way() == SECRET_VARIABLE)
-                return variable_instructions(scope, s, variable, ret);
-        name = credential_name(s, credential);
         if (!name)
-                return -ENOMEM;
+                return NULL;
         if (scope == RUNTIME_SCOPE_SYSTEM)
-                return strv_extendf(
-                                ret,
+                return strformat(
                                 "systemd-ask-password -n %s: | systemd-creds encrypt --name=%s - "
                                 "/etc/credstore.encrypted/%s",
                                 variable,
                                 name,
                                 name);
-        return strv_extendf(
-                        ret,
+        return strformat(
                         "systemd-ask-password -n %s: | install -D -m 600 /dev/stdin ~/.config/credstore/%s",
                         variable,
                         name);

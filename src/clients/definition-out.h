@@ -27,13 +27,10 @@ int definition_text_make(
                 DefinitionText *ret,
                 ProblemList *problems);
 
-/* The commands that put one secret in its place, a line each; never the secret itself. */
-int secret_instructions(
-                RuntimeScope scope,
-                const ClientServer *s,
-                const char *variable,
-                const char *credential,
-                char ***ret);
+/* How variables of the manager's environment are set, a line each; servers: whose. Never a value. */
+int variable_instructions(RuntimeScope scope, char *const *servers, char ***ret);
+/* The command that puts the secret for a variable of the server in its place as a credential. NULL: out of memory. */
+char *credential_instruction(RuntimeScope scope, const ClientServer *s, const char *variable);
 
 /* The name of the file in servers.d. NULL: out of memory. */
 char *definition_file_name(const char *server);

@@ -207,33 +207,38 @@ int import_report_json(Ctl *ctl, const ImportRun *run, bool written) {
 typedef struct NeedReport {
         Ctl *ctl;
         const ImportRun *run;
-        char **seen;
+        char **variables; /* told already */
+        char **servers;   /* that need some of them */
+        bool any;
 } NeedReport;
 
-/* credential: the variable of the server that a credential would fill; NULL: a reference needs the variable itself. */
-static int print_need(
-                NeedReport *report,
-                const ClientServer *s,
-                const char *what,
-                const char *variable,
-                const char *credential) {
-        _cleanup_strv_free_ char **lines = NULL;
-        bool first = !report->seen;
+static int print_need(NeedReport *report, const char *variable, const char *what) {
+        if (!report->any)
+                puts("\nBefore the servers can start, set:");
+        report->any = true;
+        return print_line(report->ctl, 2, "", "%s: %s", variable, what);
+}
+
+static int add_variable(NeedReport *report, const ClientServer *s, const char *variable, const char *what) {
+        int r = 0;
+
+        if (!strv_contains(report->servers, s->name))
+                r = strv_extend(&report->servers, s->name);
+        if (r < 0 || strv_contains(report->variables, variable))
+                return r;
+        r = strv_extend(&report->variables, variable);
+        return r < 0 ? r : print_need(report, variable, what);
+}
+
+static int add_credential(
+                NeedReport *report, const ClientServer *s, const char *variable, const char *what) {
+        _cleanup_free_ char *command = credential_instruction(report->ctl->scope, s, variable);
         int r;
 
-        if (strv_contains(report->seen, variable))
-                return 0;
-        r = strv_extend(&report->seen, variable);
-        if (r >= 0 && first)
-                puts("\nBefore the servers can start, set:");
-        if (r >= 0)
-                r = print_line(report->ctl, 2, "", "%s: %s", variable, what);
-        if (r >= 0)
-                r = secret_instructions(report->ctl->scope, s, variable, credential, &lines);
-        STRV_FOREACH (line, lines)
-                if (r >= 0)
-                        r = print_line(report->ctl, 6, "", "%s", *line);
-        return r;
+        if (!command)
+                return -ENOMEM;
+        r = print_need(report, variable, what);
+        return r < 0 ? r : print_line(report->ctl, 6, "", "%s", command);
 }
 
 static int print_needs(NeedReport *report, const ClientServer *s) {
@@ -242,25 +247,34 @@ static int print_needs(NeedReport *report, const ClientServer *s) {
         int r = what ? 0 : -ENOMEM;
 
         for (size_t i = 0; r >= 0 && i < s->n_needs; i++)
-                r = print_need(report, s, s->needs[i].reason, s->needs[i].variable, NULL);
+                r = add_variable(report, s, s->needs[i].variable, s->needs[i].reason);
         if (report->ctl->inline_secrets)
                 return r;
         for (size_t i = 0; r >= 0 && i < s->n_env; i++)
                 if (s->env[i].secret)
-                        r = print_need(report, s, what, s->env[i].credential, s->env[i].name);
+                        r = secret_way() == SECRET_CREDENTIAL
+                                            ? add_credential(report, s, s->env[i].name, what)
+                                            : add_variable(report, s, s->env[i].credential, what);
         for (size_t i = 0; r >= 0 && i < s->n_secret_args; i++)
-                r = print_need(report, s, what, s->secret_args[i].variable, NULL);
+                r = add_variable(report, s, s->secret_args[i].variable, what);
         return r;
 }
 
 int import_report_needs(Ctl *ctl, const ImportRun *run) {
         NeedReport report = { .ctl = ctl, .run = run };
+        _cleanup_strv_free_ char **lines = NULL;
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < run->n_items; i++)
                 if (run->items[i].write)
                         r = print_needs(&report, run->items[i].server);
-        strv_free(report.seen);
+        if (r >= 0 && report.variables)
+                r = variable_instructions(ctl->scope, report.servers, &lines);
+        STRV_FOREACH (line, lines)
+                if (r >= 0)
+                        r = print_line(ctl, 2, "", "%s", *line);
+        strv_free(report.variables);
+        strv_free(report.servers);
         return r;
 }
 

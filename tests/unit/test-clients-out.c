@@ -4,10 +4,12 @@
 
 #include "clients/definition-out.h"
 #include "clients/export.h"
+#include "clients/placeholder.h"
 #include "clients/rewrite.h"
 #include "clients/secret.h"
 #include "clients/text-edit.h"
 #include "config/definition-read.h"
+#include "config/expand.h"
 #include "test.h"
 
 static ClientImport read_text(const char *text, Client client) {
@@ -133,11 +135,34 @@ TEST(secrets_in_definitions) {
                 ASSERT_CONTAINS(hidden.text, "\"API_TOKEN\": \"${API_TOKEN}\"");
         else
                 ASSERT_CONTAINS(hidden.text, "credentials");
-        for (RuntimeScope scope = 0; scope < _RUNTIME_SCOPE_MAX; scope++)
-                ASSERT_OK(secret_instructions(scope, import.servers, "API_TOKEN", "API_TOKEN", &lines));
+        for (RuntimeScope scope = 0; scope < _RUNTIME_SCOPE_MAX; scope++) {
+                ASSERT_OK(variable_instructions(scope, (char *[]){ import.servers[0].name, NULL }, &lines));
+                ASSERT_OK(strv_consume(&lines, credential_instruction(scope, import.servers, "API_TOKEN")));
+        }
         all = strv_join(lines, "\n");
-        ASSERT_CONTAINS(all, "API_TOKEN");
+        ASSERT_CONTAINS(all, "environment.d");
+        ASSERT_CONTAINS(all, "mcp-server@My\\x20notes.service");
+        ASSERT_CONTAINS(all, "--name=mcp.My_x20notes.API_TOKEN");
         ASSERT_LACKS(all, "t0ps3cret");
+}
+
+/* What a client passes as it is arrives so at the server. */
+TEST(text_that_only_looks_like_a_reference) {
+        static const char *const texts[] = { "${X}", "a${X:-y}b", "${env:X}", "${input:t}", "${keyring:k}",
+                                             "$X",   "${x%y}",    "${${X}}",  "${",         "$${X}" };
+        static char *env[] = { (char *) "X=expanded", NULL };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_problems_ ProblemList problems = {};
+                _cleanup_free_ char *safe = NULL, *out = NULL;
+                const Definition d = { .file = (char *) "x", .dialect = DIALECT_OWN };
+                Text t = {};
+
+                ASSERT_OK(placeholder_protect(texts[i], &safe));
+                t.value = safe;
+                ASSERT_OK(text_expand(&t, &d, env, EXPAND_TEXT, &out, &problems));
+                ASSERT_STREQ(out, texts[i]);
+        }
 }
 
 TEST(what_check_would_refuse_is_not_written) {
