@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
 from cases import Skip, case, run  # pylint: disable=wrong-import-position
 
-MCPCTL = sys.argv[1]
+MCPCTL = os.path.abspath(sys.argv[1])
 TEMPORARY = tempfile.TemporaryDirectory(prefix='mcpctl-import-')
 KEPT = ('PATH', 'LD_LIBRARY_PATH', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS')
 SECRETS = ('s3cret-of-env', 's3cret-of-args')
