@@ -325,3 +325,25 @@ bool env_name_is_valid(const char *name) {
                         return false;
         return true;
 }
+
+char *shell_quote(const char *s) {
+        static const char plain[] =
+                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
+        char *quoted, *p;
+
+        if (*s && strspn(s, plain) == strlen(s))
+                return strdup(s);
+        quoted = malloc(4 * strlen(s) + 3);
+        if (!quoted)
+                return NULL;
+        p = quoted;
+        *p++ = '\'';
+        for (; *s; s++)
+                if (*s == '\'')
+                        p = stpcpy(p, "'\\''");
+                else
+                        *p++ = *s;
+        *p++ = '\'';
+        *p = 0;
+        return quoted;
+}

@@ -38,6 +38,9 @@ int free_and_strdup(char **p, const char *s);
  * \xNN. Valid UTF-8 stays. */
 char *string_escape_control(const char *s);
 
+/* A word as a POSIX shell takes it: in single quotes where it has to be. NULL: out of memory. */
+char *shell_quote(const char *s);
+
 bool string_is_utf8(const char *s, size_t n);
 
 /* The number of edits (insert, delete, replace, swap of neighbours) between a and b, by bytes. */

@@ -21,6 +21,8 @@ void ctl_done(Ctl *ctl) {
                 config_paths_done(&ctl->paths);
         sd_bus_flush_close_unref(ctl->bus);
         strv_free(ctl->environment);
+        strv_free(ctl->env);
+        strv_free(ctl->write);
 }
 
 int ctl_print_json(json_object *root) {

@@ -33,6 +33,9 @@ typedef struct Ctl {
         const char *lines;     /* NULL: not given */
         const char *client;    /* of import and export; NULL: not given */
         const char *name;      /* of what is imported; NULL: not given */
+        char **env, **write;   /* of add and run; NULL: not given */
+        const char *network;   /* likewise */
+        bool strict;
         bool dry_run, yes, force, inline_secrets, rewrite;
 
         ReportStyle style; /* of stdout */
@@ -95,14 +98,23 @@ typedef struct Verb {
 } Verb;
 extern const Verb verbs[]; /* ends with name NULL */
 
+int verb_add(Ctl *ctl, char **operands);
 int verb_call(Ctl *ctl, char **operands);
 int verb_check(Ctl *ctl, char **operands);
 int verb_connect(Ctl *ctl, char **operands);
+int verb_disable(Ctl *ctl, char **operands);
+int verb_edit(Ctl *ctl, char **operands);
+int verb_enable(Ctl *ctl, char **operands);
 int verb_export(Ctl *ctl, char **operands);
 int verb_import(Ctl *ctl, char **operands);
 int verb_list(Ctl *ctl, char **operands);
 int verb_logs(Ctl *ctl, char **operands);
 int verb_probe(Ctl *ctl, char **operands);
+int verb_remove(Ctl *ctl, char **operands);
+int verb_restart(Ctl *ctl, char **operands);
+int verb_run(Ctl *ctl, char **operands);
 int verb_show(Ctl *ctl, char **operands);
+int verb_start(Ctl *ctl, char **operands);
 int verb_status(Ctl *ctl, char **operands);
+int verb_stop(Ctl *ctl, char **operands);
 int verb_tools(Ctl *ctl, char **operands);

@@ -278,28 +278,6 @@ int import_report_needs(Ctl *ctl, const ImportRun *run) {
         return r;
 }
 
-/* A word as a shell takes it. NULL: out of memory. */
-static char *shell_word(const char *s) {
-        static const char plain[] =
-                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:+-=,";
-        _cleanup_strv_free_ char **parts = NULL;
-        _cleanup_free_ char *inside = NULL;
-
-        if (*s && strspn(s, plain) == strlen(s))
-                return strdup(s);
-        for (const char *rest = s;;) {
-                size_t n = strcspn(rest, "'");
-
-                if (strv_consume(&parts, strndup(rest, n)) < 0)
-                        return NULL;
-                if (!rest[n])
-                        break;
-                rest += n + 1;
-        }
-        inside = strv_join(parts, "'\\''");
-        return inside ? strformat("'%s'", inside) : NULL;
-}
-
 int import_report_undo(Ctl *ctl, const ImportRun *run) {
         puts("\nTo undo it:");
         for (size_t i = 0; i < run->n_items; i++) {
@@ -307,7 +285,7 @@ int import_report_undo(Ctl *ctl, const ImportRun *run) {
 
                 if (!run->items[i].write)
                         continue;
-                path = shell_word(run->items[i].path);
+                path = shell_quote(run->items[i].path);
                 if (!path)
                         return -ENOMEM;
                 if (run->items[i].replace)
@@ -316,7 +294,7 @@ int import_report_undo(Ctl *ctl, const ImportRun *run) {
                         printf("  rm %s\n", path);
         }
         if (run->rewritten) {
-                _cleanup_free_ char *file = shell_word(run->file), *backup = shell_word(run->backup);
+                _cleanup_free_ char *file = shell_quote(run->file), *backup = shell_quote(run->backup);
 
                 if (!file || !backup)
                         return -ENOMEM;

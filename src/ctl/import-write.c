@@ -9,6 +9,7 @@
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "ctl/import.h"
+#include "ctl/own-file.h"
 
 #define BACKUP_SUFFIX ".bak"
 
@@ -118,28 +119,12 @@ static int fail_write(Transaction *t, const char *path, int error) {
                         STRERROR(error));
 }
 
-/* A user's files that root owns are trusted, but the user could not change them. */
-static int check_home(Ctl *ctl) {
-        const char *home = getenv("HOME");
-        struct stat st;
-
-        if (ctl->root || ctl->scope != RUNTIME_SCOPE_USER || isempty(home) || stat(home, &st) < 0 ||
-            st.st_uid == geteuid())
-                return 0;
-        return ctl_fail(ctl,
-                        CTL_FAILED,
-                        "MCP-X-OWNER",
-                        "Run it as that user, or with --system.",
-                        "The home directory %s is another user's.",
-                        home);
-}
-
 int import_write(Ctl *ctl, const ImportRun *run) {
         Transaction t = { .ctl = ctl, .run = run };
         _cleanup_close_ int dir_fd = -EBADF;
         int r;
 
-        r = check_home(ctl);
+        r = ctl_check_home(ctl);
         if (r != 0)
                 return r;
         if (import_run_count(run) > 0) {

@@ -11,8 +11,8 @@ _mcpctl_servers() {
 _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
-        local verbs='list status show check probe tools call connect import export logs'
-        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --help --version'
+        local verbs='list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs'
+        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}
@@ -27,7 +27,9 @@ _mcpctl() {
         done
 
         COMPREPLY=()
-        if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --root ]]; then
+        if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --network ]]; then
+                mapfile -t COMPREPLY < <(compgen -W 'blocked unrestricted' -- "$cur")
+        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(root|write) ]]; then
                 mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(from|for) ]]; then
                 mapfile -t COMPREPLY < <(compgen -W 'claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry' -- "$cur")
@@ -40,7 +42,11 @@ _mcpctl() {
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur"; compgen -f -X '!*.json' -- "$cur")
         elif [[ $verb == import ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-        elif [[ $verb == @(status|export) || ( $verb != list && $operands == 0 ) ]]; then
+        elif [[ $verb == run || ( $verb == add && $operands -gt 0 ) ]]; then
+                mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+        elif [[ $verb == add ]]; then
+                :
+        elif [[ $verb == @(status|export|start|stop|restart) || ( $verb != list && $operands == 0 ) ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur")
         fi
 }

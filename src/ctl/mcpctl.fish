@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # fish completion for mcpctl(1)
 
-set -l verbs list status show check probe tools call connect import export logs
+set -l verbs list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs
 
 function __mcpctl_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
@@ -10,8 +10,9 @@ end
 
 complete -c mcpctl -f
 complete -c mcpctl -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
-complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect export logs" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect remove enable disable edit start stop restart export logs" -a '(__mcpctl_servers)'
 complete -c mcpctl -n "__fish_seen_subcommand_from check import" -F
+complete -c mcpctl -n "__fish_seen_subcommand_from add run" -a '(__fish_complete_command)'
 complete -c mcpctl -l user -d 'The servers of your user manager'
 complete -c mcpctl -l system -d 'The servers of the system manager'
 complete -c mcpctl -l json -d 'Print JSON'
@@ -26,8 +27,12 @@ complete -c mcpctl -l for -x -a "$clients" -d 'Whose configuration it is for'
 complete -c mcpctl -l name -x -d 'Import this server alone'
 complete -c mcpctl -l dry-run -d 'Show what would be done'
 complete -c mcpctl -s y -l yes -d 'Do not ask'
-complete -c mcpctl -l force -d 'Replace definitions that are there'
+complete -c mcpctl -l force -d 'Replace what is there'
 complete -c mcpctl -l inline-secrets -d 'Write secrets into the definitions'
 complete -c mcpctl -l rewrite -d 'Have the client use the imported servers'
+complete -c mcpctl -l env -x -d 'Set a variable'
+complete -c mcpctl -l write -r -d 'Let it write there too'
+complete -c mcpctl -l network -x -a 'blocked unrestricted' -d 'Whether it has a network'
+complete -c mcpctl -l strict -d 'Refuse to start if any wanted protection is missing'
 complete -c mcpctl -s h -l help -d 'Show a short help'
 complete -c mcpctl -l version -d 'Show the version'

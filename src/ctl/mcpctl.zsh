@@ -11,7 +11,7 @@ _mcpctl_servers() {
 }
 
 _mcpctl() {
-    local -a verbs=(list status show check probe tools call connect import export logs)
+    local -a verbs=(list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs)
     local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry)
     local curcontext=$curcontext state
     _arguments -C \
@@ -28,9 +28,13 @@ _mcpctl() {
         '--name=[import this server alone]:name:' \
         '--dry-run[show what would be done]' \
         '(-y --yes)'{-y,--yes}'[do not ask]' \
-        '--force[replace definitions that are there]' \
+        '--force[replace what is there]' \
         '--inline-secrets[write secrets into the definitions]' \
         '--rewrite[have the client use the imported servers]' \
+        '*--env=[set a variable]:variable:' \
+        '*--write=[let it write there too]:path:_files' \
+        '--network=[whether it has a network]:mode:(blocked unrestricted)' \
+        '--strict[refuse to start if any wanted protection is missing]' \
         '(-h --help)'{-h,--help}'[show a short help]' \
         '--version[show the version]' \
         '1: :->verb' \
@@ -40,6 +44,7 @@ _mcpctl() {
         operand)
             [[ $words[(r)check] ]] && _files -g '*.json'
             [[ $words[(r)import] ]] && _files
+            [[ $words[(r)(add|run)] ]] && _command_names -e
             _mcpctl_servers
             ;;
     esac

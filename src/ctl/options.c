@@ -22,6 +22,10 @@ enum {
         ARG_FORCE,
         ARG_INLINE_SECRETS,
         ARG_REWRITE,
+        ARG_ENV,
+        ARG_WRITE,
+        ARG_NETWORK,
+        ARG_STRICT,
 };
 
 typedef struct Option {
@@ -35,12 +39,17 @@ typedef struct Option {
 static const Option options[] = {
         { "user", ARG_USER, NULL, NULL, "The servers of your user manager (default, unless you are root)" },
         { "system", ARG_SYSTEM, NULL, NULL, "The servers of the system manager (default for root)" },
-        { "json", ARG_JSON, NULL, " list status show check probe tools call import ", "Print JSON" },
+        { "json",
+          ARG_JSON,
+          NULL,
+          " list status show check probe tools call import add remove enable disable edit start stop "
+          "restart ",
+          "Print JSON" },
         { "no-pager", ARG_NO_PAGER, NULL, NULL, "Do not page long output" },
         { "root",
           ARG_ROOT,
           "DIR",
-          " list show check import export ",
+          " list show check add remove enable disable edit import export ",
           "Read definitions below DIR; asks no manager" },
         { "timeout",
           ARG_TIMEOUT,
@@ -54,9 +63,17 @@ static const Option options[] = {
         { "name", ARG_NAME, "NAME", " import ", "Import this server alone, or call one without a name so" },
         { "dry-run", ARG_DRY_RUN, NULL, " import ", "Show what would be done" },
         { "yes", 'y', NULL, " import ", "Do not ask" },
-        { "force", ARG_FORCE, NULL, " import ", "Replace definitions that are there" },
+        { "force",
+          ARG_FORCE,
+          NULL,
+          " add edit import ",
+          "Replace what is there; save what would be refused" },
         { "inline-secrets", ARG_INLINE_SECRETS, NULL, " import ", "Write secrets into the definitions" },
         { "rewrite", ARG_REWRITE, NULL, " import ", "Have the client use the imported servers" },
+        { "env", ARG_ENV, "NAME=VALUE", " add run ", "Set a variable (may be repeated)" },
+        { "write", ARG_WRITE, "PATH", " add run ", "Let it write there too (may be repeated)" },
+        { "network", ARG_NETWORK, "MODE", " add run ", "unrestricted (default) or blocked" },
+        { "strict", ARG_STRICT, NULL, " add run ", "Refuse to start if any wanted protection is missing" },
         { "help", 'h', NULL, NULL, "Show this help" },
         { "version", ARG_VERSION, NULL, NULL, "Show the version" },
         {},
@@ -147,7 +164,8 @@ static int fail_option(Ctl *ctl, const char *word) {
                 nearest = string_nearest(plain, names);
         }
         remedy = nearest ? strformat("Did you mean --%s?", nearest)
-                         : strdup("\"mcpctl --help\" lists them.");
+                         : strdup("\"mcpctl --help\" lists them; options of another command stand behind "
+                                  "\"--\".");
         if (!remedy)
                 return -ENOMEM;
         (void) ctl_fail(ctl, CTL_DEFINITION, "MCP-X-USAGE", remedy, "There is no option %s.", word);
@@ -180,6 +198,36 @@ static int parse_lines(Ctl *ctl, const char *text) {
                         "MCP-X-USAGE",
                         "Write a number of lines, or \"all\".",
                         "--lines=%s is not a number.",
+                        text);
+        return -EINVAL;
+}
+
+static int parse_env(Ctl *ctl, const char *text) {
+        const char *value = strchr(text, '=');
+        _cleanup_free_ char *name = value ? strndup(text, (size_t) (value - text)) : NULL;
+
+        if (value && !name)
+                return -ENOMEM;
+        if (name && env_name_is_valid(name))
+                return strv_extend(&ctl->env, text);
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        "Write NAME=VALUE; a NAME has letters, digits and \"_\".",
+                        "The text of --env does not set a variable.");
+        return -EINVAL;
+}
+
+static int parse_network(Ctl *ctl, const char *text) {
+        if (streq(text, "blocked") || streq(text, "unrestricted")) {
+                ctl->network = text;
+                return 0;
+        }
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        "Write \"blocked\" or \"unrestricted\".",
+                        "There is no network mode \"%s\".",
                         text);
         return -EINVAL;
 }
@@ -230,6 +278,15 @@ static int apply(Ctl *ctl, int value) {
                 return 0;
         case ARG_REWRITE:
                 ctl->rewrite = true;
+                return 0;
+        case ARG_ENV:
+                return parse_env(ctl, optarg);
+        case ARG_WRITE:
+                return strv_extend(&ctl->write, optarg);
+        case ARG_NETWORK:
+                return parse_network(ctl, optarg);
+        case ARG_STRICT:
+                ctl->strict = true;
                 return 0;
         case 'f':
                 ctl->follow = true;
@@ -291,7 +348,9 @@ static int check_options(Ctl *ctl, const Verb *verb, const bool *given) {
                 (void) ctl_fail(ctl,
                                 CTL_DEFINITION,
                                 "MCP-X-USAGE",
-                                "Leave it out.",
+                                strstr(verb->operands, "--")
+                                                ? "Leave it out, or put the command behind \"--\"."
+                                                : "Leave it out.",
                                 "\"mcpctl %s\" has no option --%s.",
                                 verb->name,
                                 options[i].name);

@@ -214,6 +214,135 @@ def wrong_usage_exits_with_2_and_says_what_is_right():
         yield from wrong(ctl(*args), 2, 'MCP-X-USAGE', *words, stream='stderr')
 
 
+def fresh(*args, root, env=None):
+    """A run on a tree of its own, which may be changed."""
+    return subprocess.run([MCPCTL, SCOPE, f'--root={root}', *args], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+@case
+def add_writes_what_would_start_and_says_how_to_undo_it():
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / STRONG / 'new.json'
+        done = fresh('add', 'new', '--env', 'K=V=W', '--write=/usr', '--network=blocked', '--strict', '--', '/bin/cat', '-x', "it's",
+                     root=root)
+        if done.returncode == 3:
+            raise Skip('this host does not enforce what --strict wants')
+        yield from wrong(done, 0, str(file), 'mcp-connect', f'Undo: mcpctl {SCOPE} remove -- new')
+        if json.loads(file.read_text()) != {'command': '/bin/cat', 'args': ['-x', "it's"], 'env': {'K': 'V=W'}, 'isolation': {
+                'enforcement': 'strict', 'network': 'blocked', 'write': ['/usr']}}:
+            yield f'the file: {file.read_text()}'
+        if file.stat().st_mode & 0o777 != 0o600:
+            yield f'others can read the variables: {file.stat().st_mode:o}'
+
+
+@case
+def add_replaces_only_with_force_and_keeps_what_was():
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / STRONG / 'a b.json'
+        yield from wrong(fresh('add', 'a b', '--', '/bin/cat', root=root), 0, "remove -- 'a b'")
+        first = file.read_text()
+        yield from wrong(fresh('add', 'a b', '--', '/bin/true', root=root), 1, 'MCP-X-EXISTS', '--force')
+        if file.read_text() != first:
+            yield 'it was replaced'
+        yield from wrong(fresh('add', '--force', 'a b', '--', '/bin/true', root=root), 0, 'Undo: mv ')
+        if (file.parent / 'a b.json~').read_text() != first or 'true' not in file.read_text():
+            yield 'no backup, or not replaced'
+
+
+@case
+def add_refuses_what_would_not_start_and_writes_nothing():
+    with tempfile.TemporaryDirectory() as root:
+        for args, status, words in (
+                (['x', '--', '/nonexistent/program'], 2, 'MCP-P-COMMAND-NOT-FOUND'),
+                (['x', '--write=/etc/systemd/system', '--', '/bin/cat'], 3, 'MCP-X-NOT-SAVED'),
+                (['x', '--env=1A=b', '--', '/bin/cat'], 2, 'NAME=VALUE'), (['x', '--env=SECRET', '--', '/bin/cat'], 2, 'NAME=VALUE'),
+                (['x', '--network=none', '--', '/bin/cat'], 2, 'blocked'), (['x', 'npx', '-y', 'p'], 2, '"--"'),
+                (['x'], 2, 'mcpctl add NAME -- COMMAND'), (['', '--', '/bin/cat'], 2, 'name'),
+                (['../x', '--', '/nonexistent/program'], 2, 'MCP-P-COMMAND-NOT-FOUND'),
+        ):
+            yield from wrong(fresh('add', *args, root=root), status, words)
+        if any(p.is_file() for p in pathlib.Path(root).rglob('*')):
+            yield 'something was written'
+
+
+@case
+def enable_and_disable_change_one_key_in_the_text():
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / STRONG / 'x.json'
+        file.parent.mkdir(parents=True)
+        before = '{\n   "command":"/bin/cat" ,\n   "args" : [ "a",  "b" ]\n}\n'
+        file.write_text(before)
+        file.chmod(0o600)
+        yield from wrong(fresh('disable', 'x', root=root), 0, 'Undo: mcpctl', 'enable -- x')
+        if file.read_text() != before.replace('{\n', '{\n   "enabled": false,\n', 1) or file.stat().st_mode & 0o777 != 0o600:
+            yield f'disabled: {file.read_text()}'
+        yield from wrong(fresh('disable', 'x', root=root), 0, 'already')
+        yield from wrong(fresh('enable', 'x', root=root), 0)
+        if 'true' not in file.read_text():
+            yield f'enabled: {file.read_text()}'
+
+
+@case
+def disable_of_a_packaged_definition_is_an_override():
+    with tempfile.TemporaryDirectory() as root:
+        weak, strong = (pathlib.Path(root) / d / 'x.json' for d in (WEAK, STRONG))
+        weak.parent.mkdir(parents=True)
+        weak.write_text('{"command":"/bin/cat","envFile":"x.env"}')
+        yield from wrong(fresh('disable', 'x', root=root), 0, str(weak), 'remove -- x')
+        if json.loads(strong.read_text()) != {'enabled': False, 'command': '/bin/cat', 'envFile': str(weak.parent / 'x.env')}:
+            yield strong.read_text()
+        yield from wrong(fresh('remove', 'x', root=root), 0, 'in effect now')
+        yield from wrong(fresh('remove', 'x', root=root), 1, 'MCP-X-NOT-OURS', 'disable x')
+        if not weak.exists():
+            yield 'the file of the package is gone'
+
+
+@case
+def remove_can_be_undone():
+    with tempfile.TemporaryDirectory() as root:
+        yield from wrong(fresh('add', 'x', '--', '/bin/cat', root=root), 0)
+        done = fresh('remove', '--json', 'x', root=root)
+        yield from wrong(done, 0)
+        answer = json.loads(done.stdout)
+        if set(answer) != {'server', 'file', 'undo'} or pathlib.Path(answer['file']).exists():
+            yield f'{answer}'
+        subprocess.run(['sh', '-c', answer['undo'].partition(' && ')[0]], check=True)
+        yield from wrong(fresh('list', root=root), 0, 'x.json')
+
+
+@case
+def edit_saves_only_what_would_start():
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / STRONG / 'x.json'
+        yield from wrong(fresh('add', 'x', '--', '/bin/cat', root=root), 0)
+        first, editor = file.read_text(), pathlib.Path(root) / 'editor'
+        env = {'EDITOR': f'{editor} --flag', 'TMPDIR': root}
+
+        def write_editor(text):
+            editor.write_text(f'#!/bin/sh\n[ "$1" = --flag ] || exit 9\n{text}\n')
+            editor.chmod(0o755)
+        write_editor('echo \'{"command": 1}\' > "$2"')
+        yield from wrong(fresh('edit', 'x', root=root, env=env), 2, 'MCP-C-TYPE', 'MCP-X-NOT-SAVED', f'{root}/mcpctl-edit.')
+        write_editor('exit 1')
+        yield from wrong(fresh('edit', 'x', root=root, env=env), 1, 'MCP-X-EDITOR')
+        write_editor(':')
+        yield from wrong(fresh('edit', 'x', root=root, env=env), 0, 'Nothing was changed')
+        if file.read_text() != first:
+            yield 'something was changed'
+        write_editor('sed -i s/cat/true/ "$2"')
+        yield from wrong(fresh('edit', 'x', root=root, env=env), 0, 'was saved', 'Undo: mv')
+        if 'true' not in file.read_text() or (file.parent / 'x.json~').read_text() != first:
+            yield 'not saved, or no backup'
+
+
+@case
+def without_a_manager_nothing_is_started():
+    env = {'DBUS_SYSTEM_BUS_ADDRESS': f'unix:path={ROOT}/no-bus', 'DBUS_SESSION_BUS_ADDRESS': f'unix:path={ROOT}/no-bus'}
+    for verb in ('start', 'stop', 'restart'):
+        yield from wrong(ctl(verb, 'good', root=False, env=env), 69, 'MCP-X-NO-MANAGER')
+
+
 @case
 def tool_arguments_have_to_be_an_object():
     for text in ('[1]', '{', 'null', '7'):
@@ -240,7 +369,8 @@ def help_manual_and_completion_know_the_same_words():
         yield f'the help has another form: {verbs} {options}'
     manual = (SOURCE / 'src/ctl/mcpctl.1').read_text()
     in_manual = {
-        'verbs': set(re.findall(r'^\.It Cm ([a-z]+)', manual.partition('.Sh VERBS')[2].partition('.Sh OPTIONS')[0], re.MULTILINE)),
+        'verbs': {v for line in re.findall(r'^\.It Cm .*', manual.partition('.Sh VERBS')[2].partition('.Sh OPTIONS')[0], re.MULTILINE)
+                  for v in re.findall(r'Cm ([a-z]+)', line)},
         'options': set(re.findall(r'Fl -([a-z-]+)', manual.partition('.Sh OPTIONS')[2].partition('.Sh EXIT')[0])),
     }
     bash, fish, zsh = ((SOURCE / f'src/ctl/mcpctl.{shell}').read_text() for shell in ('bash', 'fish', 'zsh'))
@@ -278,7 +408,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 @case
 def bash_completes_verbs_options_and_servers():
     for words, expected in (
-            (('mcpctl', 'st'), {'status'}), (('mcpctl', '--js'), {'--json'}), (('mcpctl', '--user', 'show', ''), {'good', 'bad'}),
+            (('mcpctl', 'stat'), {'status'}), (('mcpctl', '--js'), {'--json'}), (('mcpctl', '--user', 'show', ''), {'good', 'bad'}),
             (('mcpctl', 'show', 'g'), {'good'}), (('mcpctl', 'show', 'good', ''), set()), (('mcpctl', 'list', ''), set()),
             (('mcpctl', 'status', 'good', 'b'), {'bad'}),
     ):
