@@ -157,7 +157,7 @@ class World:
         """Writes a definition under a name of its own, reloads, and starts its socket."""
         global _counter
         _counter += 1
-        server = Server(self, name or f'case-{_counter}', definition)
+        server = Server(self, name or f'case-{os.getpid()}-{_counter}', definition)
         self.servers.append(server)
         server.write(definition)
         if start:
