@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What has to hold for the tree itself, whatever it does."""
 
+import fnmatch
 import pathlib
 import re
 import shutil
@@ -14,7 +15,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 
 TOP_LEVEL = {
     'meson.build', 'meson_options.txt', 'src', 'units', 'generators', 'policy', 'tests', 'packaging', 'README.md',
-    'LICENSE', '.ci', '.clang-format', '.editorconfig', '.gitignore',
+    'LICENSE', '.reuse', '.ci', '.clang-format', '.editorconfig', '.gitignore',
 }
 
 # Which rooms a room may include, besides itself.  Data flows one way: from the definition to the child.
@@ -39,11 +40,8 @@ ROOMS = {
 }
 
 LINES_MAX = 800
-SPDX = 'SPDX-License-Identifier: LGPL-2.1-or-later'
-
-# Files that have no comments, or that say under which licence everything else is.
-NO_SPDX = re.compile(r'(^|/)(LICENSE|README\.md|\.gitignore|\.editorconfig|\.clang-format)$|\.json$|^tests/fuzz/corpus/'
-                     r'|^tests/.*/(corpus|golden|data)/')
+LICENCE = 'LGPL-2.1-or-later'
+SPDX = f'SPDX-License-Identifier: {LICENCE}'
 
 # In two parts each, so that this file does not hold them.
 FORBIDDEN_TEXT = [a + b for a, b in (
@@ -132,11 +130,44 @@ def files_are_short_enough_to_read():
             yield f'{path}: {lines} lines, at most {LINES_MAX}'
 
 
+def licences_elsewhere():
+    """Pattern → licence, from the stanzas of .reuse/dep5 that are for some files only."""
+    found = {}
+    for stanza in re.split(r'\n\n+', text('.reuse/dep5').strip()):
+        fields = dict(re.findall(r'^([A-Za-z-]+):((?:.*\n?)(?:^[ ].*\n?)*)', stanza, re.MULTILINE))
+        for pattern in fields.get('Files', '').split():
+            if pattern != '*':
+                found[pattern] = fields['License'].strip()
+    return found
+
+
+def matches(path, pattern):
+    """As REUSE has it: a pattern is for the whole path, and "*" goes through directories."""
+    return fnmatch.fnmatchcase(str(path), pattern)
+
+
 @case
-def sources_say_their_licence():
+def every_file_says_its_licence():
+    elsewhere = licences_elsewhere()
     for path in FILES:
-        if not NO_SPDX.search(str(path)) and SPDX not in '\n'.join(text(path).splitlines()[:4]):
-            yield f'{path}: no "{SPDX}" in the first lines'
+        tag = SPDX in '\n'.join(text(path).splitlines()[:4])
+        if not tag and not any(matches(path, p) and licence == LICENCE for p, licence in elsewhere.items()):
+            yield f'{path}: no "{SPDX}" in the first lines, and not in .reuse/dep5'
+
+
+@case
+def licences_elsewhere_are_of_files_that_are_there():
+    for pattern in licences_elsewhere():
+        if not any(matches(path, pattern) for path in FILES):
+            yield f'.reuse/dep5: {pattern} matches nothing'
+
+
+@case
+def no_file_has_another_licence():
+    for path in FILES:
+        for found in re.findall(r'^\W{0,6}SPDX-License-Identifier: *(\S+)', text(path), re.MULTILINE):
+            if found != LICENCE:
+                yield f'{path}: {found}'
 
 
 @case
