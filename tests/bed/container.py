@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A throw-away container with a real systemd as PID 1.
 
-The root is an overlay over the machine's own root, so node, python and the
-libraries are there and nothing on the machine changes.  Everything is mounted
+The root is an overlay over the machine's own root (or one that was made for the
+purpose), so node, python and the libraries are there and nothing on the machine
+changes.  Everything is mounted
 in a mount namespace of this process: when it and the container are gone, so
 are the mounts, whatever ended them.
 """
@@ -122,7 +123,8 @@ class Container:
     binds are pairs of a directory outside and where it is seen inside, read-only.
     """
 
-    def __init__(self, build=None, binds=(), verbose=False):
+    def __init__(self, build=None, binds=(), verbose=False, lower='/'):
+        self.lower = lower
         self.build = build and pathlib.Path(build).resolve()
         self.binds = binds
         self.verbose = verbose
@@ -196,7 +198,7 @@ class Container:
         upper, work = self.top / 'fs/upper', self.top / 'fs/work'
         for path in (upper, work, self.root):
             path.mkdir(mode=0o755)
-        _mount('overlay', self.root, 'overlay', data=f'lowerdir=/,upperdir={upper},workdir={work}')
+        _mount('overlay', self.root, 'overlay', data=f'lowerdir={self.lower},upperdir={upper},workdir={work}')
 
     def _prepare_root(self):
         """Takes out what the machine itself would start, and what names the machine."""
