@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The packages under test, built from what is committed and kept in build-packaging by commit."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import roots
+
+TREE = roots.TREE
+PREVIOUS = '0.0.1'
+
+# The three formats' own checks run the unit tests once, in the Debian build; once is enough.
+QUICKLY = {'DEB_BUILD_OPTIONS': f'nocheck parallel={os.cpu_count()}'}
+CHECKED = {'DEB_BUILD_OPTIONS': f'parallel={os.cpu_count()}'}
+
+
+def run(command, **kwargs):
+    return roots.run(['nice', *command], **kwargs)
+
+
+def git(*arguments, tree=TREE):
+    return run(['git', '-c', f'safe.directory={tree}', '-C', tree, *arguments]).strip()
+
+
+def place():
+    """Where this commit's packages are; those of others are removed."""
+    found = roots.CACHE / 'packages' / git('rev-parse', '--short=12', 'HEAD')
+    if found.parent.exists():
+        for other in found.parent.iterdir():
+            if other != found:
+                shutil.rmtree(other)
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def machine_suite():
+    release = dict(
+        line.split('=', 1)
+        for line in pathlib.Path('/etc/os-release').read_text(encoding='utf-8').splitlines()
+        if '=' in line
+    )
+    return release.get('VERSION_CODENAME', '').strip('"')
+
+
+def once(directory, make):
+    """make(directory) is called if it wasn't, or didn't finish."""
+    if not (directory / 'finished').exists():
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        make(directory)
+        (directory / 'finished').touch()
+    return directory
+
+
+def only(directory, pattern):
+    found = sorted(directory.glob(pattern))
+    if len(found) != 1:
+        raise roots.RootError(f'{directory}: {pattern} is {[f.name for f in found]}')
+    return found[0]
+
+
+def tarball(release='current'):
+    """The tarball of what is committed, or of the same with a lower version number."""
+
+    def make(directory):
+        tree = TREE
+        if release == 'previous':
+            tree = directory / 'tree'
+            git('clone', '--quiet', TREE, str(tree))
+            lower_version(tree)
+        run([tree / 'packaging/build-tarball', '--no-tests', f'--output={directory}'])
+
+    return only(once(place() / f'tarball-{release}', make), '*.tar.xz')
+
+
+def lower_version(tree):
+    """The version is in meson.build, and what is new in NEWS.md: nothing else has to be touched."""
+    for name, pattern, new in (
+        ('meson.build', r"(?m)^(\s+version : ')[^']+(')", rf'\g<1>{PREVIOUS}\g<2>'),
+        ('packaging/NEWS.md', r'(?m)^## \S+ \(', f'## {PREVIOUS} ('),
+    ):
+        path = tree / name
+        path.write_text(re.sub(pattern, new, path.read_text(encoding='utf-8'), count=1), encoding='utf-8')
+    git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'tests: lower', tree=tree)
+
+
+def deb_directory(suite, release='current', attempt=1, checked=False):
+    """Where dpkg-buildpackage left a suite's packages: on this machine, or in a root of that suite."""
+    source = tarball(release)
+
+    def make(directory):
+        options = CHECKED if checked else QUICKLY
+        if suite == machine_suite():
+            run(
+                [TREE / 'packaging/build-deb', f'--tarball={source}', f'--output={directory}'],
+                env={**os.environ, **options},
+            )
+        else:
+            build_in_root(suite, source, directory, options)
+
+    return once(place() / f'{suite}-{release}-{attempt}', make)
+
+
+def deb(suite, release='current'):
+    return only(deb_directory(suite, release), 'mcp-systemd_*.deb')
+
+
+def build_in_root(suite, source, directory, options):
+    root = roots.root(suite, 'build')
+    work = root / 'srv/mcp'
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(TREE / 'packaging', work / 'packaging')
+    shutil.copy(source, work)
+    with roots.network(root):
+        for group in ('build', 'deb'):
+            roots.inside(root, '/srv/mcp/packaging/install-deps', group)
+        roots.inside(
+            root, '/srv/mcp/packaging/build-deb', f'--tarball=/srv/mcp/{source.name}', '--output=/srv/mcp/out', **options
+        )
+    for file in (work / 'out').iterdir():
+        shutil.copy(file, directory)
+
+
+def rpm():
+    def make(directory):
+        run([TREE / 'packaging/build-rpm', '--nocheck', f'--tarball={tarball()}', f'--output={directory}'])
+
+    return once(place() / 'rpm', make)
+
+
+def arch():
+    def make(directory):
+        run([TREE / 'packaging/build-arch', '--nocheck', f'--tarball={tarball()}', f'--output={directory}'])
+
+    return once(place() / 'arch', make)
+
+
+def example_deb(directory, definition, name='weather-mcp', version='1'):
+    """A package of an MCP server as FOR-PACKAGERS.md has it: one file and no script."""
+    tree = directory / f'{name}-{version}'
+    file = tree / f'usr/lib/mcp/servers.d/{name}.json'
+    file.parent.mkdir(parents=True)
+    file.write_text(definition, encoding='utf-8')
+    control = tree / 'DEBIAN/control'
+    control.parent.mkdir()
+    control.write_text(
+        f'Package: {name}\nVersion: {version}\nArchitecture: all\nDepends: mcp-systemd\n'
+        'Maintainer: tests <tests@localhost>\nDescription: an MCP server, for tests\n',
+        encoding='utf-8',
+    )
+    target = directory / f'{name}_{version}_all.deb'
+    subprocess.run(
+        ['dpkg-deb', '--root-owner-group', '--build', tree, target], stdout=subprocess.DEVNULL, check=True
+    )
+    return target
