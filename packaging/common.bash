@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What build-deb, build-rpm and build-arch have in common; read by them, not run.
+# What the scripts beside it have in common; read by them, not run.
 
 PROGRAM=packaging/${0##*/}
 TREE=$(cd "$(dirname "$0")/.." && pwd)
@@ -46,4 +46,14 @@ need_tarball() {
         fi
         [[ ${tarball##*/} =~ ^mcp-systemd-(.+)\.tar\.xz$ ]] || die "$tarball is not named mcp-systemd-VERSION.tar.xz."
         version=${BASH_REMATCH[1]}
+}
+
+# The directory of an extension as an image beside it, the same whenever it is made.
+make_image() {
+        "$TREE/packaging/install-deps" image
+        if [[ $EUID -eq 0 ]]; then
+                chown -R root:root "$1"
+        fi
+        mksquashfs "$1" "$1.raw" -all-root -noappend -no-progress -quiet -mkfs-time 0 -all-time 0 >/dev/null
+        say "$1 and $1.raw"
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The packages under test, built from what is committed and kept in build-packaging by commit."""
 
+import hashlib
 import os
 import pathlib
 import re
@@ -26,8 +27,10 @@ def git(*arguments, tree=TREE):
 
 
 def place():
-    """Where this commit's packages are; those of others are removed."""
-    found = roots.CACHE / 'packages' / git('rev-parse', '--short=12', 'HEAD')
+    """Where the packages of what is committed are (the tests of packages change none); others are removed."""
+    files = [line for line in git('ls-tree', '-r', 'HEAD').splitlines() if '\ttests/packaging/' not in line]
+    digest = hashlib.sha256('\n'.join(files).encode()).hexdigest()[:12]
+    found = roots.CACHE / 'packages' / digest
     if found.parent.exists():
         for other in found.parent.iterdir():
             if other != found:
@@ -108,20 +111,36 @@ def deb(suite, release='current'):
     return only(deb_directory(suite, release), 'mcp-systemd_*.deb')
 
 
-def build_in_root(suite, source, directory, options):
+def build_in_root(suite, source, directory, options, script='build-deb', group='deb'):
     root = roots.root(suite, 'build')
     work = root / 'srv/mcp'
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(TREE / 'packaging', work / 'packaging')
     shutil.copy(source, work)
     with roots.network(root):
-        for group in ('build', 'deb'):
-            roots.inside(root, '/srv/mcp/packaging/install-deps', group)
+        for needed in ('build', group):
+            roots.inside(root, '/srv/mcp/packaging/install-deps', needed)
         roots.inside(
-            root, '/srv/mcp/packaging/build-deb', f'--tarball=/srv/mcp/{source.name}', '--output=/srv/mcp/out', **options
+            root,
+            'nice',
+            f'/srv/mcp/packaging/{script}',
+            f'--tarball=/srv/mcp/{source.name}',
+            '--output=/srv/mcp/out',
+            **options,
         )
-    for file in (work / 'out').iterdir():
-        shutil.copy(file, directory)
+    shutil.copytree(work / 'out', directory, symlinks=True, dirs_exist_ok=True)
+
+
+def sysext(suite):
+    """Where the directory and the image of the system extension for a suite are."""
+
+    def make(directory):
+        if suite == machine_suite():
+            run([TREE / 'packaging/build-sysext', f'--tarball={tarball()}', f'--output={directory}'])
+        else:
+            build_in_root(suite, tarball(), directory, {}, 'build-sysext', 'image')
+
+    return once(place() / f'{suite}-sysext', make)
 
 
 def rpm():

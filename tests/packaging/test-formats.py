@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The three packages say the same and hold the same, and the distributions' own tools have nothing to say."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / 'tree')]
+
+import builds
+from cases import Skip, case, run
+
+TREE = builds.TREE
+SUITE = builds.machine_suite()
+
+# What a format has and the others cannot have.
+DEB_ONLY = re.compile(r'^/usr/share/doc/|^/usr/share/lintian/')
+RPM_ONLY = re.compile(r'^/usr/(share/(doc|licenses)|lib/\.build-id|src/debug)(/|$)')
+ARCH_ONLY = re.compile(r'^/(\.[A-Z]+$|usr/share/(doc|licenses|libalpm)/)')
+
+# One library, three names.
+SAME_LIBRARY = {
+    'json-c': r'json-c', 'libseccomp': r'libseccomp', 'libsystemd': r'libsystemd|systemd-libs',
+    'smartcols': r'libsmartcols|util-linux-libs', 'c': r'^libc6|libc\.so|^glibc',
+    'tomlplusplus': r'tomlplusplus', 'dbus': r'dbus', 'systemd': r'^systemd\b',
+}
+
+
+def output(*command, status=(0,), **kwargs):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **kwargs)
+    if done.returncode not in status:
+        raise AssertionError(f'{command}: {done.returncode}\n{done.stdout}')
+    return done.stdout
+
+
+def deb():
+    return builds.deb(SUITE)
+
+
+def rpm():
+    return builds.only(builds.rpm(), 'mcp-systemd-[0-9]*.x86_64.rpm')
+
+
+def arch():
+    return builds.only(builds.arch(), 'mcp-systemd-[0-9]*.pkg.tar.zst')
+
+
+def normal(path):
+    """Merged /usr, one place for helpers, one for man pages whatever compresses them."""
+    path = '/' + path.removeprefix('.').strip('/')
+    path = re.sub(r'^/lib/', '/usr/lib/', path)
+    path = path.replace('/usr/lib/mcp-systemd/', '/usr/libexec/')
+    return re.sub(r'^(/usr/share/man/.*)\.gz$', r'\1', path)
+
+
+def deb_files():
+    lines = output('dpkg-deb', '--contents', deb()).splitlines()
+    return {normal(line.split()[5]) for line in lines if line[0] != 'd'}
+
+
+def rpm_files():
+    lines = output('rpm', '-qp', '--nosignature', '--qf', '[%{FILEMODES:perms} %{FILENAMES}\n]', rpm()).splitlines()
+    return {normal(line.split()[1]) for line in lines if line[0] != 'd'}
+
+
+def arch_files():
+    lines = output('bsdtar', '-tvf', arch()).splitlines()
+    return {normal(line.split()[8]) for line in lines if line[0] != 'd'}
+
+
+def deb_field(name):
+    return output('dpkg-deb', '--field', deb(), name).strip()
+
+
+def rpm_tag(tag):
+    return output('rpm', '-qp', '--nosignature', '--qf', f'%{{{tag}}}', rpm()).strip()
+
+
+def arch_info():
+    found = {}
+    for line in output('bsdtar', '-xOqf', arch(), '.PKGINFO').splitlines():
+        key, mark, value = line.partition(' = ')
+        if mark:
+            found.setdefault(key, []).append(value)
+    return found
+
+
+def project_version():
+    return re.search(r"^\s+version : '([^']+)'", (TREE / 'meson.build').read_text(encoding='utf-8'), re.M)[1]
+
+
+@case
+def all_three_hold_the_same_files():
+    have = {
+        'deb': {f for f in deb_files() if not DEB_ONLY.search(f)},
+        'rpm': {f for f in rpm_files() if not RPM_ONLY.search(f)},
+        'arch': {f for f in arch_files() if not ARCH_ONLY.search(f)},
+    }
+    for path in sorted(set.union(*have.values())):
+        missing = [name for name, files in have.items() if path not in files]
+        if missing:
+            yield f'{path}: not in {", ".join(missing)}'
+
+
+@case
+def all_three_hold_the_same_directories_for_definitions():
+    wanted = {f'{top}/{kind}' for top in ('/etc/mcp', '/usr/lib/mcp') for kind in ('servers.d', 'user-servers.d')}
+    lists = {
+        'deb': {normal(line.split()[5]) for line in output('dpkg-deb', '--contents', deb()).splitlines()},
+        'rpm': {normal(line) for line in output('rpm', '-qpl', '--nosignature', rpm()).splitlines()},
+        'arch': {normal(line) for line in output('bsdtar', '-tf', arch()).splitlines()},
+    }
+    for name, files in lists.items():
+        yield from (f'{name}: no {path}' for path in sorted(wanted - files))
+
+
+@case
+def the_version_is_that_of_meson_build():
+    version = project_version()
+    for name, found in (('deb', deb_field('Version')), ('rpm', rpm_tag('VERSION') + '-' + rpm_tag('RELEASE')),
+                        ('arch', arch_info()['pkgver'][0])):
+        if found.split('-')[0] != version:
+            yield f'{name}: {found} instead of {version}'
+
+
+@case
+def the_licence_is_that_of_meson_build():
+    licence = re.search(r"^\s+license : '([^']+)'", (TREE / 'meson.build').read_text(encoding='utf-8'), re.M)[1]
+    copyright_file = (TREE / 'packaging/deb/copyright').read_text(encoding='utf-8')
+    for name, found in (('deb', re.search(r'^License: (\S+)$', copyright_file, re.M)[1]), ('rpm', rpm_tag('LICENSE')),
+                        ('arch', arch_info()['license'][0])):
+        if found != licence:
+            yield f'{name}: {found} instead of {licence}'
+
+
+@case
+def the_summary_is_the_same():
+    summaries = {deb_field('Description').splitlines()[0].lower(), rpm_tag('SUMMARY').lower(), arch_info()['pkgdesc'][0].lower()}
+    if len(summaries) != 1:
+        yield f'{sorted(summaries)}'
+
+
+@case
+def they_depend_on_the_same():
+    needs = {
+        'deb': re.split(r'\s*[,|]\s*', deb_field('Depends')),
+        'rpm': output('rpm', '-qp', '--nosignature', '--requires', rpm()).splitlines(),
+        'arch': arch_info()['depend'],
+    }
+    for library, pattern in SAME_LIBRARY.items():
+        for name, found in needs.items():
+            if not any(re.search(pattern, need) for need in found):
+                yield f'{name}: nothing for {library} in {found}'
+
+
+@case
+def changelogs_come_from_the_news():
+    headline = re.search(r'^## (\S+)', (TREE / 'packaging/NEWS.md').read_text(encoding='utf-8'), re.M)[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        output('dpkg-deb', '--extract', deb(), scratch)
+        changes = output('dpkg-parsechangelog', '--file', f'{scratch}/usr/share/doc/mcp-systemd/changelog.Debian.gz')
+    for name, text, wanted in (('deb', changes, f'Version: {headline}-1'),
+                               ('rpm', output('rpm', '-qp', '--nosignature', '--changelog', rpm()), f'- {headline}-1')):
+        if wanted not in text:
+            yield f'{name}: no {wanted!r} in {text}'
+
+
+@case
+def programs_are_hardened():
+    with tempfile.TemporaryDirectory() as scratch:
+        output('dpkg-deb', '--extract', deb(), scratch)
+        for path in pathlib.Path(scratch).rglob('*'):
+            if path.is_symlink() or not path.is_file() or path.read_bytes()[:4] != b'\x7fELF':
+                continue
+            header, dynamic = output('readelf', '-hlW', path), output('readelf', '-dW', path)
+            symbols = output('readelf', '--dyn-syms', '-W', path)
+            for wanted, text in (('Type: +DYN', header), ('GNU_RELRO', header), ('BIND_NOW|FLAGS.*NOW', dynamic),
+                                 ('PIE', dynamic), ('__stack_chk_fail', symbols), ('_chk@', symbols)):
+                if not re.search(wanted, text):
+                    yield f'{path.name}: no {wanted}'
+            if re.search(r'GNU_STACK.*RWE', header) or 'RUNPATH' in dynamic or 'RPATH' in dynamic:
+                yield f'{path.name}: an executable stack, or a path of its own for libraries'
+
+
+@case
+def lintian_has_nothing_to_say():
+    changes = builds.only(builds.deb_directory(SUITE), '*.changes')
+    found = output('lintian', '--allow-root', '--display-info', '--pedantic', '--fail-on', 'none', changes)
+    yield from (line for line in found.splitlines() if re.match(r'[EWIPX]: ', line))
+
+
+@case
+def every_override_has_its_reason():
+    for path in (TREE / 'packaging/deb/mcp-systemd.lintian-overrides', TREE / 'packaging/deb/source/lintian-overrides'):
+        blocks = re.split(r'\n\n+', path.read_text(encoding='utf-8').strip())
+        yield from (f'{path.name}: {b}' for b in blocks[1:] if not b.startswith('# '))
+
+
+@case
+def rpmlint_has_nothing_to_say():
+    directory = builds.rpm()
+    found = output('rpmlint', '--config', TREE / 'packaging/rpm/rpmlint.toml', *sorted(directory.glob('*.rpm')),
+                   directory / 'mcp-systemd.spec', status=range(256))
+    yield from (line for line in found.splitlines() if re.search(r': [EW]: ', line))
+    if ' 0 errors, 0 warnings' not in found and not re.search(r': [EW]: ', found):
+        yield found
+
+
+@case
+def the_deb_is_the_same_when_built_twice():
+    first, second = (builds.only(builds.deb_directory(SUITE, attempt=n), 'mcp-systemd_*.deb') for n in (1, 2))
+    if first.read_bytes() != second.read_bytes():
+        yield f'{first} and {second} differ'
+
+
+if __name__ == '__main__':
+    sys.exit(run())
