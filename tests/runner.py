@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the suites and sums their cases.
 
-  tests/run                    everything
-  tests/run --only SUITE …     unit, asan, fuzz, container, npm (several may be given)
+  tests/run                    everything that belongs to every change
+  tests/run --full             that, and what takes longer: packaging
+  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging (several may be given)
   tests/run --match TEXT       of the container suites, only the cases with TEXT in their name
 
 Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
-build-npm.  The last line is "N passed, N failed" (and ", N skipped"); the exit status is zero only
-if something passed and nothing failed.
+build-npm; packages, and the roots that they are tried in, are in build-packaging.  The last line is
+"N passed, N failed" (and ", N skipped"); the exit status is zero only if something passed and
+nothing failed.
 """
 
 import argparse
@@ -220,6 +222,11 @@ def container_suite(name, args, directories, binds):
         *([f'--match={args.match}'] if args.match else []),
         *(f'{INSIDE}/{directory}' for directory in directories),
     ]
+    return stream(name, command)
+
+
+def stream(name, command):
+    """Runs a program that speaks TAP, shows what it says, and counts."""
     collector = tap.Collector(name)
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors='replace'
@@ -231,13 +238,41 @@ def container_suite(name, args, directories, binds):
     return collector.finish(trouble)
 
 
+# Packages of what is committed: compared, checked, and tried in minimal Debians.
+PACKAGING = (
+    ('test-formats.py',),
+    *(('test-lifecycle.py', suite) for suite in ('bookworm', 'trixie')),
+    *(('test-images.py', suite, which) for suite in ('bookworm', 'trixie') for which in ('usr', 'extension')),
+)
+
+
+def suite_packaging(args):
+    run([str(TREE / 'packaging/install-deps'), 'package'], 'installing what packaging needs')
+    tally = tap.Tally()
+    for program, *arguments in PACKAGING:
+        name = ' '.join([program.removeprefix('test-').removesuffix('.py'), *arguments])
+        if args.match and args.match not in name:
+            continue
+        if program != 'test-formats.py' and not can_boot():
+            tally.skipped.append((name, 'booting a container needs root, and sudo asks for a password'))
+            continue
+        tally.add(stream(name, as_root([sys.executable, '-B', str(TESTS / 'packaging' / program), *arguments])))
+    return tally
+
+
+def as_root(command):
+    return command if os.geteuid() == 0 else ['sudo', '--', *command]
+
+
 SUITES = {
     'unit': suite_unit,
     'asan': suite_asan,
     'fuzz': suite_fuzz,
     'container': suite_container,
     'npm': suite_npm,
+    'packaging': suite_packaging,
 }
+LONG_SUITES = ('packaging',)
 
 
 def run_suite(name, args):
@@ -260,12 +295,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog='tests/run'
     )
-    parser.add_argument('--only', metavar='SUITE', nargs='+', choices=SUITES, default=list(SUITES))
+    parser.add_argument('--only', metavar='SUITE', nargs='+', choices=SUITES)
+    parser.add_argument('--full', action='store_true')
     parser.add_argument('--match', metavar='TEXT')
     args = parser.parse_args()
+    wanted = args.only or [name for name in SUITES if args.full or name not in LONG_SUITES]
     total = tap.Tally()
     for name in SUITES:
-        if name in args.only:
+        if name in wanted:
             total.add(run_suite(name, args))
     for case in total.failed:
         print(f'failed: {case}')

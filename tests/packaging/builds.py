@@ -19,7 +19,7 @@ CHECKED = {'DEB_BUILD_OPTIONS': f'parallel={os.cpu_count()}'}
 
 
 def run(command, **kwargs):
-    return roots.run(['nice', *command], **kwargs)
+    return roots.run(command, **kwargs)
 
 
 def git(*arguments, tree=TREE):
@@ -122,7 +122,6 @@ def build_in_root(suite, source, directory, options, script='build-deb', group='
             roots.inside(root, '/srv/mcp/packaging/install-deps', needed)
         roots.inside(
             root,
-            'nice',
             f'/srv/mcp/packaging/{script}',
             f'--tarball=/srv/mcp/{source.name}',
             '--output=/srv/mcp/out',

@@ -38,7 +38,7 @@ def serves(machine, server='demo'):
     client = machine.session(server)
     where = json.loads(client.call('where')['content'][0]['text'])
     expect(f'mcp-{server}-' in where['cgroup'], f'the server is in {where["cgroup"]}')
-    expect_equal(client.call('write_file', path='/dev/shm/denied', content='x').get('isError'), True, 'a denied write')
+    expect_equal(client.call('write_file', path='/var/tmp/denied', content='x').get('isError'), True, 'a denied write')
     expect_equal(client.close(), 0, 'exit status of mcp-connect')
 
 
