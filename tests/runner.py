@@ -2,14 +2,17 @@
 """Runs the suites and sums their cases.
 
   tests/run                    everything that belongs to every change
-  tests/run --full             that, and what takes longer: packaging
-  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging (several may be given)
+  tests/run --full             that, and what takes longer: packaging, vm
+  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, vm (several may be given)
   tests/run --match TEXT       of the container suites, only the cases with TEXT in their name
 
 Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
 build-npm; packages, and the roots that they are tried in, are in build-packaging.  The last line is
 "N passed, N failed" (and ", N skipped"); the exit status is zero only if something passed and
 nothing failed.
+
+vm runs the escape suite on other kernels, in emulated machines.  The first time it fetches the kernels and
+makes a root, into build-vm; packaging/install-deps vm installs the tools for it.
 """
 
 import argparse
@@ -225,6 +228,13 @@ def container_suite(name, args, directories, binds):
     return stream(name, command)
 
 
+def suite_vm(_args):
+    if os.geteuid() != 0 or not all(map(shutil.which, ('qemu-system-x86_64', 'debootstrap'))):
+        return tap.Tally(skipped=[('vm', 'it takes root, and what packaging/install-deps vm installs')])
+    build = set_up_build('build-ci')
+    return stream('vm', [sys.executable, '-B', str(TESTS / 'bed/vm'), f'--build={build}'])
+
+
 def stream(name, command):
     """Runs a program that speaks TAP, shows what it says, and counts."""
     collector = tap.Collector(name)
@@ -271,8 +281,9 @@ SUITES = {
     'container': suite_container,
     'npm': suite_npm,
     'packaging': suite_packaging,
+    'vm': suite_vm,
 }
-LONG_SUITES = ('packaging',)
+LONG_SUITES = ('packaging', 'vm')
 
 
 def run_suite(name, args):

@@ -169,13 +169,18 @@ def main():
     parser.add_argument('--mode', choices=MODES, action='append', help='only this mode')
     parser.add_argument('--abi', type=int, action='append', help='only this ABI')
     parser.add_argument('--all', action='store_true', help='every mode on every ABI')
+    parser.add_argument('--own', action='store_true', help="every mode on the kernel's own ABI alone")
     parser.add_argument('--only', help='only the attempt of this name')
+    parser.add_argument('--expect-abi', type=int, help='fail if the kernel has another one')
     parser.add_argument('--verbose', action='store_true', help='print every attempt')
     args = parser.parse_args()
 
     number, failed, newest = 0, 0, kernel_abi()
+    if args.expect_abi not in (None, newest):
+        print(f'Bail out! this kernel has Landlock ABI {newest}, not {args.expect_abi}')
+        return 1
     for mode in args.mode or MODES:
-        abis = ABIS.get(mode) if not args.all else None
+        abis = (newest,) if args.own else ABIS.get(mode) if not args.all else None
         for abi in args.abi or sorted({min(newest, a) for a in abis or range(newest + 1)}, reverse=True):
             # Not below /tmp, which every sandbox may write to.
             with tempfile.TemporaryDirectory(dir='/var/tmp', prefix='mcp-escape-') as base:
