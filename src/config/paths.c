@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config/paths.h"
+#include <sys/stat.h>
+
 #include "basic/path-util.h"
 #include "basic/string-util.h"
+#include "config/paths.h"
 
 static const char *const scope_table[_RUNTIME_SCOPE_MAX] = {
         [RUNTIME_SCOPE_SYSTEM] = "system",
@@ -167,6 +169,21 @@ int server_name_unescape(const char *instance, char **ret) {
                 return -EINVAL;
         *ret = TAKE_PTR(name);
         return 0;
+}
+
+int runtime_dir_find(RuntimeScope scope, char **ret) {
+        const char *dir = scope == RUNTIME_SCOPE_SYSTEM ? "/run" : getenv("XDG_RUNTIME_DIR");
+        _cleanup_free_ char *usual = NULL;
+        struct stat st;
+
+        if (isempty(dir)) {
+                dir = usual = strformat("/run/user/%u", getuid());
+                if (!usual)
+                        return -ENOMEM;
+                if (lstat(usual, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != getuid())
+                        return -ENXIO;
+        }
+        return free_and_strdup(ret, dir);
 }
 
 int server_socket_path(const char *runtime_dir, const char *instance, SocketKind kind, char **ret) {

@@ -37,7 +37,11 @@ void config_paths_done(ConfigPaths *paths);
 int server_name_escape(const char *name, char **ret);
 int server_name_unescape(const char *instance, char **ret);
 
-/* Where a server's sockets are: %t/mcp/INSTANCE.sock and .connect; runtime_dir is /run or $XDG_RUNTIME_DIR. */
+/* %t: /run, or the user's runtime directory: $XDG_RUNTIME_DIR, and where that is not set (clients that start programs
+ * with a handful of variables, as the MCP SDKs do) /run/user/UID, as long as it is the user's own. -ENXIO: none. */
+int runtime_dir_find(RuntimeScope scope, char **ret);
+
+/* Where a server's sockets are: %t/mcp/INSTANCE.sock and .connect. */
 typedef enum SocketKind {
         SOCKET_RAW,     /* SOCK_STREAM: the connection is the child's stdin and stdout */
         SOCKET_CONNECT, /* SOCK_SEQPACKET: the client's own descriptors by SCM_RIGHTS (control/message.h) */

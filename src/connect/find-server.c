@@ -8,19 +8,19 @@
 #include "basic/string-util.h"
 #include "connect/find-server.h"
 
-#define SYSTEM_RUNTIME_DIR "/run"
-#define SUFFIX             ".connect"
-
-static const char *runtime_dir(RuntimeScope scope) {
-        return scope == RUNTIME_SCOPE_SYSTEM ? SYSTEM_RUNTIME_DIR : getenv("XDG_RUNTIME_DIR");
-}
+#define SUFFIX ".connect"
 
 static int list_servers(RuntimeScope scope, char ***ret) {
-        const char *dir = runtime_dir(scope);
-        _cleanup_free_ char *path = dir ? strformat("%s/mcp", dir) : NULL;
-        DIR *d = path ? opendir(path) : NULL;
+        _cleanup_free_ char *dir = NULL, *path = NULL;
+        DIR *d;
         const struct dirent *e;
+        int r;
 
+        r = runtime_dir_find(scope, &dir);
+        if (r < 0)
+                return r;
+        path = strformat("%s/mcp", dir);
+        d = path ? opendir(path) : NULL;
         if (!d)
                 return 0;
         while ((e = readdir(d))) {
@@ -39,10 +39,11 @@ static int list_servers(RuntimeScope scope, char ***ret) {
 static void say_not_there(RuntimeScope scope, const char *name, const char *instance) {
         _cleanup_strv_free_ char **names = NULL;
         _cleanup_free_ char *shown = string_escape_control(name);
+        bool no_runtime_dir = false;
         const char *near;
 
         if (scope != RUNTIME_SCOPE_SYSTEM)
-                (void) list_servers(RUNTIME_SCOPE_USER, &names);
+                no_runtime_dir = list_servers(RUNTIME_SCOPE_USER, &names) == -ENXIO;
         if (scope != RUNTIME_SCOPE_USER)
                 (void) list_servers(RUNTIME_SCOPE_SYSTEM, &names);
         near = names ? string_nearest(name, (const char *const *) names) : NULL;
@@ -56,7 +57,7 @@ static void say_not_there(RuntimeScope scope, const char *name, const char *inst
                         "defined, mcpctl list shows.\n",
                         scope == RUNTIME_SCOPE_SYSTEM ? "" : " --user",
                         instance);
-        if (scope != RUNTIME_SCOPE_SYSTEM && !getenv("XDG_RUNTIME_DIR"))
+        if (no_runtime_dir)
                 fprintf(stderr,
                         "mcp-connect: XDG_RUNTIME_DIR is not set, so servers of this user cannot be found. "
                         "Without a "
@@ -106,11 +107,12 @@ static int connect_to(const char *path) {
 }
 
 static int try_scope(RuntimeScope scope, const char *instance, char **ret_path) {
-        const char *dir = runtime_dir(scope);
+        _cleanup_free_ char *dir = NULL;
         int r;
 
-        if (isempty(dir))
-                return -ENOENT;
+        r = runtime_dir_find(scope, &dir);
+        if (r < 0)
+                return r == -ENXIO ? -ENOENT : r;
         r = server_socket_path(dir, instance, SOCKET_CONNECT, ret_path);
         return r < 0 ? r : connect_to(*ret_path);
 }

@@ -273,13 +273,19 @@ int ctl_environment(Ctl *ctl, char *const **ret) {
 }
 
 int ctl_socket_path(Ctl *ctl, const char *instance, SocketKind kind, char **ret) {
-        const char *runtime_dir = ctl->scope == RUNTIME_SCOPE_SYSTEM ? "/run" : getenv("XDG_RUNTIME_DIR");
+        _cleanup_free_ char *runtime_dir = NULL;
+        int r;
 
-        if (isempty(runtime_dir))
+        r = runtime_dir_find(ctl->scope, &runtime_dir);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
                 return ctl_fail(ctl,
                                 CTL_UNAVAILABLE,
                                 "MCP-X-NO-RUNTIME-DIR",
                                 "Log in through a session that has a user manager, or use --system.",
-                                "XDG_RUNTIME_DIR is not set, so there is no user manager to talk to.");
+                                "XDG_RUNTIME_DIR is not set and there is no /run/user directory of yours, "
+                                "so there is no "
+                                "user manager to talk to.");
         return server_socket_path(runtime_dir, instance, kind, ret);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "config/paths.h"
@@ -113,4 +114,27 @@ TEST(socket_paths_fit) {
         ASSERT_OK(server_socket_path("/run/user/4294967294", name, SOCKET_CONNECT, &longest));
         ASSERT_TRUE(endswith(longest, ".connect"));
         ASSERT_LT(strlen(longest), sizeof(((struct sockaddr_un *) NULL)->sun_path));
+}
+
+TEST(the_runtime_directory_is_found_without_its_variable) {
+        _cleanup_free_ char *system = NULL, *set = NULL, *usual = NULL, *expected = NULL;
+        struct stat st;
+        int r;
+
+        ASSERT_OK(runtime_dir_find(RUNTIME_SCOPE_SYSTEM, &system));
+        ASSERT_STREQ(system, "/run");
+        ASSERT_OK(setenv("XDG_RUNTIME_DIR", "/somewhere", 1));
+        ASSERT_OK(runtime_dir_find(RUNTIME_SCOPE_USER, &set));
+        ASSERT_STREQ(set, "/somewhere");
+        ASSERT_OK(unsetenv("XDG_RUNTIME_DIR"));
+        r = runtime_dir_find(RUNTIME_SCOPE_USER, &usual);
+        expected = strformat("/run/user/%u", getuid());
+        ASSERT_NOT_NULL(expected);
+        if (lstat(expected, &st) >= 0 && st.st_uid == getuid()) {
+                ASSERT_OK(r);
+                ASSERT_STREQ(usual, expected);
+        } else {
+                ASSERT_ERROR(r, ENXIO);
+                ASSERT_NULL(usual);
+        }
 }
