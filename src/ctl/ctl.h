@@ -103,6 +103,7 @@ int verb_call(Ctl *ctl, char **operands);
 int verb_check(Ctl *ctl, char **operands);
 int verb_connect(Ctl *ctl, char **operands);
 int verb_disable(Ctl *ctl, char **operands);
+int verb_doctor(Ctl *ctl, char **operands);
 int verb_edit(Ctl *ctl, char **operands);
 int verb_enable(Ctl *ctl, char **operands);
 int verb_export(Ctl *ctl, char **operands);

@@ -11,7 +11,7 @@ _mcpctl_servers() {
 _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
-        local verbs='list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs'
+        local verbs='list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs'
         local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
@@ -46,7 +46,7 @@ _mcpctl() {
                 mapfile -t COMPREPLY < <(compgen -c -- "$cur")
         elif [[ $verb == add ]]; then
                 :
-        elif [[ $verb == @(status|export|start|stop|restart) || ( $verb != list && $operands == 0 ) ]]; then
+        elif [[ $verb == @(status|export|start|stop|restart) || ( $verb != @(list|doctor) && $operands == 0 ) ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur")
         fi
 }

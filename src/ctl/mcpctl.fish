@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # fish completion for mcpctl(1)
 
-set -l verbs list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs
+set -l verbs list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs
 
 function __mcpctl_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))

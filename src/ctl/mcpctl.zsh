@@ -11,7 +11,7 @@ _mcpctl_servers() {
 }
 
 _mcpctl() {
-    local -a verbs=(list status show check probe tools call connect add remove enable disable edit start stop restart run import export logs)
+    local -a verbs=(list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs)
     local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry)
     local curcontext=$curcontext state
     _arguments -C \

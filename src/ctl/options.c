@@ -42,14 +42,14 @@ static const Option options[] = {
         { "json",
           ARG_JSON,
           NULL,
-          " list status show check probe tools call import add remove enable disable edit start stop "
+          " list status show check doctor probe tools call import add remove enable disable edit start stop "
           "restart ",
           "Print JSON" },
         { "no-pager", ARG_NO_PAGER, NULL, NULL, "Do not page long output" },
         { "root",
           ARG_ROOT,
           "DIR",
-          " list show check add remove enable disable edit import export ",
+          " list show check doctor add remove enable disable edit import export ",
           "Read definitions below DIR; asks no manager" },
         { "timeout",
           ARG_TIMEOUT,

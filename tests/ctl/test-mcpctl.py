@@ -214,6 +214,39 @@ def wrong_usage_exits_with_2_and_says_what_is_right():
         yield from wrong(ctl(*args), 2, 'MCP-X-USAGE', *words, stream='stderr')
 
 
+@case
+def doctor_has_a_finding_for_all_that_is_not_well():
+    done = ctl('doctor', '--json')
+    yield from wrong(done, 2)
+    answer = json.loads(done.stdout)
+    found = {(f['check'], f['server'], f['level']) for f in answer['findings']}
+    for expected in (('servers', 'bad', 'problem'), ('servers', 'docker', 'problem'), ('servers', 'house', 'problem'),
+                     ('servers', 'off', 'note'), ('definitions', 'gone', 'note'), ('definitions', 'shadowed', 'note'),
+                     ('secrets', 'good', 'warning')):
+        if expected not in found:
+            yield f'{expected} is missing in {sorted(map(str, found))}'
+    if answer['level'] != 'problem' or not {'landlock', 'seccomp', 'hidepid', 'audit', 'snap'} <= {f['check'] for f in answer['findings']}:
+        yield f'level {answer["level"]}, checks {sorted({f["check"] for f in answer["findings"]})}'
+    yield from (f'no remedy: {f}' for f in answer['findings'] if f['level'] in ('warning', 'problem') and not f['remedy'])
+    yield from (f'prints {s}' for s in SECRETS if s in done.stdout)
+
+
+@case
+def doctor_exits_for_monitoring():
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / STRONG / 'x.json'
+        file.parent.mkdir(parents=True)
+        file.write_text('{"command": "/bin/cat", "isolation": {"mode": "none"}}')
+        yield from wrong(fresh('doctor', root=root), 1, 'unconfined', '1 warning')
+        file.write_text('{"command": "/bin/cat", "isolation": {"unix_sockets": "any"}}')
+        yield from wrong(fresh('doctor', root=root), 1, 'UNIX sockets')
+        file.write_text('{}')
+        yield from wrong(fresh('doctor', root=root), 2, 'problem', 'mcpctl check')
+        file.unlink()
+        if fresh('doctor', root=root, env={'MCP_TEST_LANDLOCK_ABI': '0'}).returncode != 2:
+            yield 'no Landlock is no problem'
+
+
 def fresh(*args, root, env=None):
     """A run on a tree of its own, which may be changed."""
     return subprocess.run([MCPCTL, SCOPE, f'--root={root}', *args], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
