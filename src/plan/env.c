@@ -316,7 +316,7 @@ static int env_credentials(PlanContext *c) {
 }
 
 int plan_env(PlanContext *c) {
-        const char *tmp_dir;
+        const char *home, *tmp_dir;
         int r;
 
         r = env_home(c);
@@ -331,7 +331,13 @@ int plan_env(PlanContext *c) {
         if (r < 0)
                 return r;
 
-        /* The temp directory is where the server will look for it, not where we would have. */
+        /* Home and temp directory are where the server will look for them, not where we would have. */
+        home = env_get(c->plan->env, "HOME");
+        if (!isempty(home) && path_is_absolute(home)) {
+                r = free_and_strdup(&c->home, home);
+                if (r < 0)
+                        return r;
+        }
         tmp_dir = env_get(c->plan->env, "TMPDIR");
         if (!isempty(tmp_dir) && path_is_absolute(tmp_dir))
                 return free_and_strdup(&c->tmp_dir, tmp_dir);

@@ -165,6 +165,12 @@ TEST(tmpdir_is_the_servers) {
         ASSERT_EQ(granted("/tmp"), 0);
 }
 
+TEST(home_is_the_servers) {
+        ASSERT_OK(make7("{ \"command\": \"true\", \"env\": { \"HOME\": \"/srv/project\" } }"));
+        ASSERT_EQ(granted("/srv/project/.npm"), R | WR);
+        ASSERT_EQ(granted("/home/ada/.npm"), 0);
+}
+
 TEST(a_private_home_is_the_state_directory) {
         ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"home\": \"private\" } }"));
         ASSERT_STREQ(env_get(made.plan->env, "HOME"), "/home/ada/.local/state/mcp/test");
