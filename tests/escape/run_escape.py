@@ -92,9 +92,9 @@ class World:
             victim.stdout.close()
             victim.wait(10)
 
-    def argv(self, mode, abi, victim):
+    def argv(self, mode, abi, victim, inside=None):
         """The program that tries, and what it is told."""
-        places = [f'--{n}={getattr(self, n)}' for n in ('inside', 'outside', 'home')]
+        places = [f'--inside={inside or self.inside}', f'--outside={self.outside}', f'--home={self.home}']
         return [str(self.escape), f'--abi={abi}', f'--mode={mode}', *places, *victim]
 
     def definition(self, mode, argv, listed, bind):
