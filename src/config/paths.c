@@ -6,11 +6,6 @@
 #include "basic/string-util.h"
 #include "config/paths.h"
 
-static const char *const scope_table[_RUNTIME_SCOPE_MAX] = {
-        [RUNTIME_SCOPE_SYSTEM] = "system",
-        [RUNTIME_SCOPE_USER] = "user",
-};
-
 static const char *const system_dirs[] = {
         "/etc/mcp/servers.d",
         "/run/mcp/servers.d",
@@ -24,10 +19,6 @@ static const char *const user_dirs[] = {
         "/run/mcp/user-servers.d",
         "/usr/lib/mcp/user-servers.d",
 };
-
-const char *runtime_scope_to_string(RuntimeScope scope) {
-        return scope >= 0 && scope < _RUNTIME_SCOPE_MAX ? scope_table[scope] : NULL;
-}
 
 static int add_dirs(char ***l, const char *root, const char *const *dirs, size_t n) {
         int r;

@@ -3,16 +3,7 @@
 
 /* Where definitions live and what names they may have. */
 
-#include "basic/macro.h"
-
-typedef enum RuntimeScope {
-        RUNTIME_SCOPE_SYSTEM,
-        RUNTIME_SCOPE_USER,
-        _RUNTIME_SCOPE_MAX,
-        _RUNTIME_SCOPE_INVALID = -EINVAL,
-} RuntimeScope;
-
-const char *runtime_scope_to_string(RuntimeScope scope); /* "system", "user" */
+#include "basic/runtime-scope.h"
 
 typedef struct ConfigPaths {
         RuntimeScope scope;

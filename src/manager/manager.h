@@ -9,7 +9,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
-#include "config/paths.h"
+#include "basic/runtime-scope.h"
 
 typedef struct Manager Manager;
 

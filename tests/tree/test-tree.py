@@ -27,7 +27,7 @@ ROOMS = {
     'manifest': ('basic', 'config'),
     'plan': ('basic', 'config', 'manifest'),
     'sandbox': ('basic', 'config', 'plan'),
-    'manager': ('basic', 'config'),
+    'manager': ('basic',),
     'control': ('basic',),
     'report': ('basic', 'config', 'manifest', 'plan'),
     'supervisor': LIBRARIES,
