@@ -101,5 +101,5 @@ void event_log(Journal *j, EventId id, const EventFields *fields, const char *fo
         if (r < 0)
                 j->n_lost++;
         else
-                journal_send(j, list);
+                journal_send(j, JOURNAL_EVENT, list);
 }

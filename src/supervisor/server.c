@@ -136,7 +136,7 @@ static void log_warnings(Server *s) {
                 char *const fields[] = { message, server, (char *) "PRIORITY=4", NULL };
 
                 if (message && server)
-                        journal_send(&s->journal, fields);
+                        journal_send(&s->journal, JOURNAL_EVENT, fields);
         }
 }
 

@@ -46,7 +46,7 @@ static void send_record(StderrLog *l, int priority, const char *format, ...) {
                 if (r >= 0)
                         r = strv_extend(&list, *field);
         if (r >= 0)
-                journal_send(l->journal, list);
+                journal_send(l->journal, JOURNAL_LINE, list);
 }
 
 static void say_suppressed(StderrLog *l) {

@@ -241,23 +241,111 @@ TEST(records_are_encoded_as_journald_wants_them) {
         ASSERT_ERROR(journal_encode(bad, &data, &n), EINVAL);
 }
 
-TEST(a_journald_that_takes_nothing_costs_records_and_no_time) {
-        Journal j = { .fd = -EBADF };
-        char *fields[] = { (char *) "MESSAGE=x", NULL };
-        _cleanup_close_ int reader = -EBADF;
+/* A journald of our own, which is busy: its queue is full to begin with. */
+typedef struct FakeJournald {
+        Journal journal;
+        int reader;
+} FakeJournald;
+
+static void fake_journald_open(FakeJournald *f) {
         int pair[2];
 
         ASSERT_OK(RET_NERRNO(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)));
-        j.fd = pair[0];
-        reader = pair[1];
-        for (unsigned i = 0; i < 10000; i++)
-                journal_send(&j, fields);
-        ASSERT_GT(j.n_lost, 0);
-        for (char buffer[256]; recv(reader, buffer, sizeof(buffer), MSG_DONTWAIT) > 0;)
+        *f = (FakeJournald){ .journal = JOURNAL_INIT, .reader = pair[1] };
+        f->journal.fd = pair[0];
+        while (send(pair[0], "filler", 6, MSG_DONTWAIT) >= 0)
                 continue;
-        journal_send(&j, fields);
-        ASSERT_EQ(j.n_lost, 0);
-        journal_close(&j);
+}
+
+static void fake_journald_send(FakeJournald *f, JournalClass kind, const char *message, unsigned number) {
+        _cleanup_free_ char *text = strformat("MESSAGE=%s %u", message, number);
+        char *fields[] = { text, NULL };
+
+        journal_send(&f->journal, kind, fields);
+}
+
+/* The next record's message, or "". */
+static const char *fake_journald_read(FakeJournald *f) {
+        static char buffer[256];
+
+        do {
+                ssize_t n = recv(f->reader, buffer, sizeof(buffer) - 1, MSG_DONTWAIT);
+
+                buffer[MAX(n, 0)] = 0;
+        } while (startswith(buffer, "filler"));
+        buffer[strcspn(buffer, "\n")] = 0;
+        return buffer[0] ? buffer + strlen("MESSAGE=") : buffer;
+}
+
+TEST(what_journald_does_not_take_at_once_waits_and_keeps_its_order) {
+        _cleanup_(sd_event_unrefp) sd_event *event = NULL;
+        FakeJournald f;
+
+        fake_journald_open(&f);
+        ASSERT_OK(sd_event_new(&event));
+        journal_attach(&f.journal, event);
+        for (unsigned i = 0; i < JOURNAL_QUEUE_RECORDS; i++)
+                fake_journald_send(&f, JOURNAL_LINE, "line", i);
+        ASSERT_EQ(f.journal.n_queued, JOURNAL_QUEUE_RECORDS);
+        ASSERT_OK(sd_event_run(event, 0));
+        ASSERT_EQ(f.journal.n_queued, JOURNAL_QUEUE_RECORDS);
+        ASSERT_STREQ(fake_journald_read(&f), "");
+        for (unsigned i = 0; i < JOURNAL_QUEUE_RECORDS; i++) {
+                _cleanup_free_ char *expected = strformat("line %u", i);
+                const char *found;
+
+                while (isempty(found = fake_journald_read(&f)))
+                        ASSERT_OK(sd_event_run(event, 0));
+                ASSERT_STREQ(found, expected);
+        }
+        ASSERT_EQ(f.journal.n_queued, 0);
+        ASSERT_EQ(f.journal.n_bytes, 0);
+        ASSERT_EQ(f.journal.n_lost, 0);
+        ASSERT_STREQ(fake_journald_read(&f), "");
+        journal_close(&f.journal);
+        close(f.reader);
+}
+
+TEST(events_go_before_lines_and_take_their_place) {
+        FakeJournald f;
+        unsigned n_events = 0, n_lost = 0;
+
+        fake_journald_open(&f);
+        for (unsigned i = 0; i < 2 * JOURNAL_QUEUE_RECORDS; i++)
+                fake_journald_send(&f, JOURNAL_LINE, "line", i);
+        ASSERT_EQ(f.journal.n_queued, JOURNAL_QUEUE_RECORDS);
+        ASSERT_GT(f.journal.n_lost, 0);
+        for (unsigned i = 0; i < 50; i++)
+                fake_journald_send(&f, JOURNAL_EVENT, "event", i);
+        ASSERT_EQ(f.journal.n_queued, JOURNAL_QUEUE_RECORDS);
+        ASSERT_STREQ(fake_journald_read(&f), "");
+        while (f.journal.n_queued > 0 || f.journal.n_lost > 0) {
+                fake_journald_send(&f, JOURNAL_LINE, "more", 0);
+                for (const char *m; !isempty(m = fake_journald_read(&f));) {
+                        if (startswith(m, "event "))
+                                ASSERT_EQ((unsigned) atoi(m + 6), n_events++);
+                        else if (n_events < 50)
+                                test_fail(__FILE__, __LINE__, "\"%s\" came before the events", m);
+                        if (strstr(m, " record(s) were lost"))
+                                n_lost = (unsigned) atoi(m);
+                }
+        }
+        ASSERT_EQ(n_events, 50);
+        ASSERT_GE(n_lost, 50);
+        journal_close(&f.journal);
+        close(f.reader);
+}
+
+TEST(a_journald_that_takes_nothing_costs_records_and_no_memory) {
+        FakeJournald f;
+
+        fake_journald_open(&f);
+        for (unsigned i = 0; i < 10000; i++)
+                fake_journald_send(&f, JOURNAL_EVENT, "event", i);
+        ASSERT_LE(f.journal.n_queued, JOURNAL_QUEUE_RECORDS);
+        ASSERT_GT(f.journal.n_lost, 9000);
+        journal_close(&f.journal);
+        close(f.reader);
 }
 
 TEST(events_have_ids_of_their_own) {
