@@ -11,6 +11,7 @@
 
 #define CGROUP_ROOT     "/sys/fs/cgroup"
 #define CGROUP_TEXT_MAX (64U * 1024U)
+#define EVENTS_TEXT_MAX 4096U
 
 /* A line of /proc/PID/cgroup is ID:CONTROLLERS:PATH; v2's has no controllers. */
 static bool line_is_of(const char *line, const char *controller, const char **ret_path) {
@@ -202,4 +203,17 @@ uint64_t cgroup_parse_event(const char *text, const char *key) {
                         break;
         }
         return 0;
+}
+
+uint64_t cgroup_read_event(int fd, const char *key) {
+        char text[EVENTS_TEXT_MAX];
+        ssize_t n;
+
+        if (fd < 0)
+                return 0;
+        n = pread(fd, text, sizeof(text) - 1, 0);
+        if (n <= 0)
+                return 0;
+        text[n] = 0;
+        return cgroup_parse_event(text, key);
 }

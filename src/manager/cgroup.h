@@ -29,6 +29,9 @@ int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret);
 int cgroup_find(const char *text, const char *controller, char **ret);
 int cgroup_parse(const char *text, char **ret);
 
+/* A line of an events file that is open; 0 where it cannot be read. */
+uint64_t cgroup_read_event(int fd, const char *key);
+
 int cgroup_parse_limit(const char *text, uint64_t *ret);
 int cgroup_parse_cpu(const char *text, bool v1, uint64_t *ret);
 uint64_t cgroup_parse_event(const char *text, const char *key); /* 0 where it is not there */

@@ -154,6 +154,31 @@ static void probe_cgroup(HostFacts *facts) {
                            access("/sys/fs/cgroup/cgroup.controllers", F_OK) >= 0;
 }
 
+/* A manager has looked its unit's user up already, and says so in the environment; NSS can take its time, and is not
+ * asked a second time. false: it did not say enough. */
+static bool take_user_from_manager(HostProbe *p, char *const *env, int *ret) {
+        HostFacts *facts = &p->facts;
+        const char *name = env_get(env, "USER"), *home = env_get(env, "HOME");
+        const char *state = env_get(env, "STATE_DIRECTORY");
+        struct stat st;
+        int r;
+
+        if (isempty(name))
+                return false;
+        if (facts->scope == RUNTIME_SCOPE_SYSTEM) {
+                if (isempty(state) || stat(state, &st) < 0)
+                        return false;
+                facts->uid = st.st_uid;
+                facts->gid = st.st_gid;
+        } else if (!path_is_absolute(strempty(home)))
+                return false;
+        r = free_and_strdup(&p->user_name, name);
+        if (r >= 0 && facts->scope != RUNTIME_SCOPE_SYSTEM)
+                r = free_and_strdup(&p->home, home);
+        *ret = MIN(r, 0);
+        return true;
+}
+
 static int probe_user(HostProbe *p, char *const *env) {
         HostFacts *facts = &p->facts;
         const char *name = env_get(env, "USER");
@@ -163,6 +188,8 @@ static int probe_user(HostProbe *p, char *const *env) {
 
         facts->uid = getuid();
         facts->gid = getgid();
+        if (facts->managed && take_user_from_manager(p, env, &r))
+                return r;
         /* "ExecStart=!" leaves us root and names the unit's user in USER=. */
         if (facts->managed && facts->scope == RUNTIME_SCOPE_SYSTEM && name) {
                 if (getpwnam_r(name, &pwd, buffer, sizeof(buffer), &found) == 0 && found) {

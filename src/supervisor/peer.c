@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -15,8 +13,7 @@
 #        define SO_PEERPIDFD 77
 #endif
 
-#define DEFAULT_GROUP "mcp"
-#define GROUPS_MAX    65536U
+#define GROUPS_MAX 65536U
 
 void peer_done(Peer *p) {
         free(p->gids);
@@ -95,120 +92,27 @@ void access_rules_done(AccessRules *r) {
         *r = (AccessRules){};
 }
 
-static int add_uid(AccessRules *r, uid_t uid) {
-        uid_t *grown = reallocarray(r->uids, r->n_uids + 1, sizeof(uid_t));
+/* 0 also where it is there already. */
+static int add_id(uint32_t **list, size_t *n, uint32_t id) {
+        uint32_t *grown;
 
+        for (size_t i = 0; i < *n; i++)
+                if ((*list)[i] == id)
+                        return 0;
+        grown = reallocarray(*list, *n + 1, sizeof(uint32_t));
         if (!grown)
                 return -ENOMEM;
-        r->uids = grown;
-        r->uids[r->n_uids++] = uid;
+        *list = grown;
+        (*list)[(*n)++] = id;
         return 0;
 }
 
-static int add_gid(AccessRules *r, gid_t gid) {
-        gid_t *grown = reallocarray(r->gids, r->n_gids + 1, sizeof(gid_t));
-
-        if (!grown)
-                return -ENOMEM;
-        r->gids = grown;
-        r->gids[r->n_gids++] = gid;
-        return 0;
+int access_rules_add_uid(AccessRules *r, uid_t uid) {
+        return add_id(&r->uids, &r->n_uids, uid);
 }
 
-static bool parse_id(const char *s, uint32_t *ret) {
-        unsigned long value;
-        char *end;
-
-        if (*s < '0' || *s > '9')
-                return false;
-        errno = 0;
-        value = strtoul(s, &end, 10);
-        if (errno > 0 || *end != 0 || value >= UINT32_MAX)
-                return false;
-        *ret = (uint32_t) value;
-        return true;
-}
-
-static int add_user(AccessRules *r, const char *name, const Definition *d, ProblemList *problems) {
-        const struct passwd *pw;
-        uint32_t uid;
-
-        if (parse_id(name, &uid))
-                return add_uid(r, uid);
-        pw = getpwnam(name);
-        if (pw)
-                return add_uid(r, pw->pw_uid);
-        problem_add(problems,
-                    PROBLEM_WARNING,
-                    "MCP-S-NO-USER",
-                    d->file,
-                    NULL,
-                    "Create the user, or take the name out of access.users.",
-                    "There is no user \"%s\", who is named in access.users.",
-                    name);
-        return 0;
-}
-
-/* Also the members as NSS lists them: whoever was added to the group after logging in has it not yet in his processes. */
-static int add_group(AccessRules *r, const char *name, const Definition *d, ProblemList *problems) {
-        const struct group *gr;
-        _cleanup_strv_free_ char **members = NULL;
-        uint32_t gid;
-        int k;
-
-        if (parse_id(name, &gid))
-                return add_gid(r, gid);
-        gr = getgrnam(name);
-        if (!gr) {
-                problem_add(problems,
-                            PROBLEM_WARNING,
-                            "MCP-S-NO-GROUP",
-                            d->file,
-                            NULL,
-                            "Create the group, or take the name out of access.groups.",
-                            "There is no group \"%s\", which may connect; only root can.",
-                            name);
-                return 0;
-        }
-        k = add_gid(r, gr->gr_gid);
-        if (k < 0)
-                return k;
-        members = strv_copy(gr->gr_mem);
-        if (!members && gr->gr_mem[0])
-                return -ENOMEM;
-        STRV_FOREACH (member, members) {
-                const struct passwd *pw = getpwnam(*member);
-
-                if (pw) {
-                        k = add_uid(r, pw->pw_uid);
-                        if (k < 0)
-                                return k;
-                }
-        }
-        return 0;
-}
-
-int access_rules_resolve(RuntimeScope scope, const Definition *d, AccessRules *ret, ProblemList *problems) {
-        _cleanup_(access_rules_done) AccessRules rules = {
-                .user_scope = scope == RUNTIME_SCOPE_USER,
-                .self = getuid(),
-        };
-        int r = 0;
-
-        if (scope == RUNTIME_SCOPE_SYSTEM) {
-                STRV_FOREACH (user, d->access.users)
-                        if (r >= 0)
-                                r = add_user(&rules, *user, d, problems);
-                STRV_FOREACH (group, d->access.groups)
-                        if (r >= 0)
-                                r = add_group(&rules, *group, d, problems);
-                if (r >= 0 && !d->access.users && !d->access.groups)
-                        r = add_group(&rules, DEFAULT_GROUP, d, problems);
-        }
-        if (r < 0)
-                return r;
-        *ret = TAKE_GENERIC(rules, AccessRules, (AccessRules){});
-        return 0;
+int access_rules_add_gid(AccessRules *r, gid_t gid) {
+        return add_id(&r->gids, &r->n_gids, gid);
 }
 
 static bool is_listed(const AccessRules *rules, const Peer *peer) {

@@ -22,7 +22,7 @@ typedef struct Peer {
 void peer_done(Peer *p);
 int peer_read(int fd, Peer *ret);
 
-/* access.users and access.groups, looked up once: NSS can take its time, and the loop has none. */
+/* access.users and access.groups as numbers; supervisor/access-query.h finds them out. */
 typedef struct AccessRules {
         bool user_scope; /* root and self only */
         uid_t self;
@@ -33,8 +33,8 @@ typedef struct AccessRules {
 } AccessRules;
 
 void access_rules_done(AccessRules *r);
-/* A name that does not exist is left out and becomes a warning: it lets nobody in. */
-int access_rules_resolve(RuntimeScope scope, const Definition *d, AccessRules *ret, ProblemList *problems);
+int access_rules_add_uid(AccessRules *r, uid_t uid);
+int access_rules_add_gid(AccessRules *r, gid_t gid);
 
 typedef enum PeerVerdict {
         PEER_ADMITTED,

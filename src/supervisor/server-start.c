@@ -85,6 +85,9 @@ Server *server_free(Server *s) {
         sd_event_source_disable_unref(s->give_up);
         sd_event_source_disable_unref(s->accept_again);
         sd_event_source_disable_unref(s->status);
+        sd_event_source_disable_unref(s->query_again);
+        access_query_free(s->query);
+        setup_unref(s->next);
         manager_unref(s->manager);
         setup_unref(s->setup);
         refusal_done(&s->refusal);
@@ -124,6 +127,9 @@ static int add_sources(Server *s) {
                 if (s->listen[i] < 0)
                         continue;
                 r = sd_event_add_io(s->event, &s->listen_source[i], s->listen[i], EPOLLIN, on_listen, s);
+                if (r >= 0)
+                        /* Clients wait in the queue until there is an answer for them. */
+                        r = sd_event_source_set_enabled(s->listen_source[i], SD_EVENT_OFF);
                 if (r < 0)
                         return r;
         }
@@ -165,20 +171,23 @@ static int open_manager(Server *s) {
 }
 
 int server_start(Server *s) {
+        ServerEvent event;
         int r;
 
         r = add_sources(s);
         if (r < 0)
                 return r;
-        r = setup_load(s->scope, s->instance, &s->setup, &s->refusal);
-        if (r >= 0) {
-                r = open_manager(s);
-                if (r < 0)
-                        s->setup = setup_unref(s->setup);
-        }
-        if (r < 0 && r != -ECANCELED)
+        r = server_load(s, &event);
+        if (r < 0)
                 return r;
-        server_handle(s, r < 0 ? SERVER_EVENT_CANNOT_SERVE : SERVER_EVENT_READY);
+        if (event != SERVER_EVENT_CANNOT_SERVE && open_manager(s) < 0) {
+                s->query = access_query_free(s->query);
+                s->next = setup_unref(s->next);
+                s->setup = setup_unref(s->setup);
+                event = SERVER_EVENT_CANNOT_SERVE;
+        }
+        if (event != _SERVER_EVENT_NONE)
+                server_handle(s, event);
         s->started = true;
         return 0;
 }

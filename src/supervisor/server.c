@@ -395,6 +395,7 @@ static ServerEvent do_count(Server *s, ServerEvent event) {
 }
 
 static ServerEvent do_serve(Server *s, ServerEvent event) {
+        enable_listening(s, true);
         log_warnings(s);
         alert_confinement(s);
         free(TAKE_PTR(s->status_text));
@@ -411,6 +412,7 @@ static ServerEvent do_turn_away(Server *s, ServerEvent event) {
                                                                            : s->refusal.exit_code;
                 (void) sd_notifyf(false, "ERRNO=%d", s->exit_code == EXIT_CONFINEMENT ? EPERM : EINVAL);
                 send_status(s);
+                enable_listening(s, true);
                 if (s->started)
                         /* The end of a reload. */
                         (void) sd_notify(false, "READY=1");
@@ -436,26 +438,14 @@ static ServerEvent do_leave(Server *s, ServerEvent event) {
 }
 
 static ServerEvent do_reload(Server *s, ServerEvent event) {
-        _cleanup_(refusal_done) Refusal refusal = {};
-        Setup *setup = NULL;
-        int r;
+        ServerEvent next;
 
         (void) sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long) server_now(s));
-        r = setup_load(s->scope, s->instance, &setup, &refusal);
-        if (r < 0 && r != -ECANCELED) {
-                /* Nothing is known about the new definition; the old one is still good. */
-                (void) sd_notify(false, "READY=1");
-                return _SERVER_EVENT_NONE;
-        }
-        setup_unref(s->setup);
-        s->setup = setup;
-        refusal_done(&s->refusal);
-        s->refusal = TAKE_GENERIC(refusal, Refusal, (Refusal){});
-        backoff_succeeded(&s->backoff);
-        s->degraded = strv_free(s->degraded);
-        s->idle = sd_event_source_disable_unref(s->idle);
-        s->exit_code = EXIT_SUCCESS;
-        return setup ? SERVER_EVENT_READY : SERVER_EVENT_CANNOT_SERVE;
+        if (server_load(s, &next) >= 0)
+                return next;
+        /* Nothing is known about the new definition; the old one is still good. */
+        (void) sd_notify(false, "READY=1");
+        return _SERVER_EVENT_NONE;
 }
 
 static int on_give_up(sd_event_source *source, uint64_t usec, void *userdata) {

@@ -3,6 +3,7 @@
 
 /* The supervisor of one server: its sockets, its sessions, its own life. */
 
+#include "supervisor/access-query.h"
 #include "supervisor/backoff.h"
 #include "supervisor/server-machine.h"
 #include "supervisor/session.h"
@@ -20,13 +21,15 @@ struct Server {
         Journal journal;
 
         ServerState state;
-        Setup *setup;    /* NULL: refusal says why */
+        Setup *setup; /* NULL: refusal says why */
+        Setup *next;  /* takes its place when who may connect is known */
+        AccessQuery *query;
         Refusal refusal; /* of everybody */
         int exit_code;
 
         int listen[2]; /* by SocketKind; -EBADF */
         sd_event_source *listen_source[2];
-        sd_event_source *idle, *give_up, *accept_again, *status;
+        sd_event_source *idle, *give_up, *accept_again, *status, *query_again;
         Session *sessions;
 
         Backoff backoff;
@@ -45,6 +48,9 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(Server *, server_free);
 
 int server_start(Server *s); /* from then on the loop runs it */
 void server_handle(Server *s, ServerEvent event);
+/* Reads the definition. The event that follows from it, none as long as who may connect is being looked up, or -ENOMEM
+ * and the like, when nothing has changed. */
+int server_load(Server *s, ServerEvent *ret);
 
 /* For sessions. */
 int server_admit(Server *s, const Session *session, Refusal *ret); /* -ECANCELED: refused */

@@ -10,22 +10,6 @@
 #include "manager/cgroup.h"
 #include "supervisor/server.h"
 
-#define EVENTS_TEXT_MAX 4096U
-
-/* Kernel files of a group: gone with it, so this is read while its zombie is ours to keep. 0: nothing, or not known. */
-static uint64_t read_event(int fd, const char *key) {
-        char text[EVENTS_TEXT_MAX];
-        ssize_t n;
-
-        if (fd < 0)
-                return 0;
-        n = pread(fd, text, sizeof(text) - 1, 0);
-        if (n <= 0)
-                return 0;
-        text[n] = 0;
-        return cgroup_parse_event(text, key);
-}
-
 static void on_scope_result(void *userdata, int result, const char *value) {
         Session *s = userdata;
 
@@ -40,8 +24,9 @@ void session_note_exit(Session *s) {
         c->exited = true;
         if (waitid(P_PIDFD, (id_t) c->pidfd, &c->status, WEXITED | WNOHANG | WNOWAIT) < 0)
                 c->status = (siginfo_t){ .si_code = CLD_EXITED, .si_status = EXIT_FAILURE };
-        s->oom_kills = read_event(c->memory_events, "oom_kill");
-        s->task_refusals = read_event(c->pids_events, "max");
+        /* The group's files are gone with it, so they are read while its zombie is ours to keep. */
+        s->oom_kills = cgroup_read_event(c->memory_events, "oom_kill");
+        s->task_refusals = cgroup_read_event(c->pids_events, "max");
         /* The group may have been removed already: then systemd knows, until it forgets the scope. The question goes out
          * before any StopUnit. */
         if (s->oom_kills == 0 && c->status.si_code != CLD_EXITED && c->status.si_status == SIGKILL &&
@@ -55,87 +40,20 @@ void session_note_exit(Session *s) {
                                 &s->result_call);
 }
 
-static char *format_size(uint64_t bytes) {
-        static const struct {
-                uint64_t unit;
-                const char *suffix;
-        } units[] = { { 1ULL << 30, "G" }, { 1ULL << 20, "M" }, { 1ULL << 10, "K" } };
-
-        for (size_t i = 0; i < ELEMENTSOF(units); i++)
-                if (bytes >= units[i].unit && bytes % units[i].unit == 0)
-                        return strformat(
-                                        "%llu%s",
-                                        (unsigned long long) (bytes / units[i].unit),
-                                        units[i].suffix);
-        return strformat("%llu", (unsigned long long) bytes);
-}
-
-static char *format_time(uint64_t usec) {
-        const unsigned long long seconds = usec / USEC_PER_SEC;
-
-        if (usec % USEC_PER_SEC != 0)
-                return strformat("%llums", (unsigned long long) (usec / 1000));
-        if (seconds >= 3600 && seconds % 3600 == 0)
-                return strformat("%lluh", seconds / 3600);
-        if (seconds >= 60 && seconds % 60 == 0)
-                return strformat("%llumin", seconds / 60);
-        return strformat("%llus", seconds);
-}
-
-void session_end_done(SessionEnd *e) {
-        free(e->reason);
-        *e = (SessionEnd){};
-}
-
-static void end_by_limit(const Session *s, SessionEnd *e) {
-        const Plan *plan = s->setup->plan;
-        _cleanup_free_ char *limit = NULL;
-
-        if (s->cause == STOP_CAUSE_RUNTIME) {
-                limit = format_time(plan->runtime_max_usec);
-                e->code = "MCP-E-RUNTIME";
-                e->reason = strformat("ran longer than %s (limits.runtime)", strempty(limit));
-        } else if (s->oom_kills > 0 || streq_ptr(s->scope_result, "oom-kill")) {
-                limit = plan->memory_max < LIMIT_INFINITY ? format_size(plan->memory_max) : NULL;
-                e->code = "MCP-E-MEMORY";
-                e->reason = strformat(
-                                "out of memory (limit %s)", limit ? limit : "of the slice or the machine");
-        } else if (s->task_refusals > 0 && e->exit_code != 0 && s->cause == STOP_CAUSE_NONE) {
-                e->code = "MCP-E-TASKS";
-                e->reason = strformat("too many tasks (limit %llu)", (unsigned long long) plan->tasks_max);
-        }
-}
-
-static void end_by_itself(SessionEnd *e) {
-        e->code = "MCP-E-FAILED";
-        if (e->signal > 0)
-                e->reason = strformat("killed by SIG%s", sigabbrev_np(e->signal));
-        else
-                e->reason = strformat("exited with status %d", e->exit_code);
-}
-
 void session_end_find(const Session *s, SessionEnd *ret) {
-        const siginfo_t *status = &s->child.status;
-        SessionEnd e = {};
+        const Plan *plan = s->setup->plan;
+        const EndFacts facts = {
+                .status = s->child.exited ? &s->child.status : NULL,
+                .cause = s->cause,
+                .oom_kills = s->oom_kills,
+                .task_refusals = s->task_refusals,
+                .scope_result = s->scope_result,
+                .memory_max = plan->memory_max,
+                .tasks_max = plan->tasks_max,
+                .runtime_max_usec = plan->runtime_max_usec,
+        };
 
-        if (!s->child.exited) {
-                /* Its scope cannot be stopped; it was killed, and its status is not there yet. */
-                e.signal = SIGKILL;
-        } else if (status->si_code == CLD_EXITED)
-                e.exit_code = status->si_status;
-        else
-                e.signal = status->si_status;
-        if (e.signal > 0)
-                e.exit_code = 128 + e.signal;
-        end_by_limit(s, &e);
-        if (e.code)
-                e.event = EVENT_LIMIT_REACHED;
-        else if (s->cause == STOP_CAUSE_NONE && e.exit_code != 0) {
-                end_by_itself(&e);
-                e.event = EVENT_SESSION_FAILED;
-        } else
-                e.event = EVENT_SESSION_ENDED;
-        *ret = e;
+        session_end_decide(&facts, ret);
 }
 
 /* Too early an end is a failure to start: also with status 0, when the client had not gone (a server that exits at once

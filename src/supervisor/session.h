@@ -10,6 +10,7 @@
 #include "control/message.h"
 #include "manager/manager.h"
 #include "sandbox/sandbox.h"
+#include "supervisor/end-reason.h"
 #include "supervisor/events.h"
 #include "supervisor/peer.h"
 #include "supervisor/session-machine.h"
@@ -18,23 +19,6 @@
 
 typedef struct Server Server;
 typedef struct Session Session;
-
-/* Why it was stopped, as far as that was our doing. */
-typedef enum StopCause {
-        STOP_CAUSE_NONE,
-        STOP_CAUSE_CLIENT,
-        STOP_CAUSE_REQUEST, /* systemctl stop */
-        STOP_CAUSE_RUNTIME,
-} StopCause;
-
-/* What its end looks like from outside. */
-typedef struct SessionEnd {
-        int exit_code;    /* 128 + signal where one killed it */
-        int signal;       /* 0: none */
-        const char *code; /* static; NULL: an end as it should be */
-        char *reason;     /* "out of memory (limit 512M)"; NULL likewise */
-        EventId event;
-} SessionEnd;
 
 typedef struct SessionClient {
         SocketKind kind;
@@ -115,7 +99,6 @@ void session_hang_up(Session *s);   /* the client sees the end of everything */
 void session_client_done(Session *s);
 
 /* session-end.c */
-void session_end_done(SessionEnd *e);
 void session_end_find(const Session *s, SessionEnd *ret);
 void session_note_exit(Session *s);  /* the child is dead and not reaped: what can be known only now */
 void session_report_end(Session *s); /* to client, journal and back-off */

@@ -33,8 +33,8 @@ typedef struct Setup {
         Definition *definition;
         Plan *plan;
         SandboxProgram *program;
-        AccessRules access;
-        char **missing; /* protections, by id */
+        AccessRules access; /* setup_load() leaves it to others to look names up: root and self until then */
+        char **missing;     /* protections, by id */
         int landlock_abi;
         char **warnings; /* problems that do not prevent a start, formatted */
 } Setup;
