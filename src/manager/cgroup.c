@@ -3,6 +3,8 @@
 /* Where processes are in the cgroup hierarchies, and what holds there: v2, and v1 or hybrid up to systemd 257. */
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/statfs.h>
 
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
@@ -71,11 +73,21 @@ int cgroup_parse(const char *text, char **ret) {
         return r == -ENOENT ? cgroup_find(text, "", ret) : r;
 }
 
+/* A container may have v2 alone on a machine that has v1's hierarchies as well, which its manager doesn't use. As
+ * systemd tells: cg_unified_cached() of its src/basic/cgroup-util.c. */
+static bool only_v2_is_mounted(void) {
+        struct statfs fs;
+
+        return statfs(CGROUP_ROOT, &fs) >= 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 int cgroup_of_pid(pid_t pid, char **ret) {
         _cleanup_free_ char *text = NULL;
         int r = read_proc_cgroup(pid, &text);
 
-        return r < 0 ? r : cgroup_parse(text, ret);
+        if (r < 0)
+                return r;
+        return only_v2_is_mounted() ? cgroup_find(text, "", ret) : cgroup_parse(text, ret);
 }
 
 bool cgroup_is_ours(const char *cgroup, char **ret_scope) {

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The packages under test, built from what is committed and kept in build-packaging by commit."""
 
+import functools
 import hashlib
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import roots
 
 TREE = roots.TREE
 PREVIOUS = '0.0.1'
+A_WEEK = 7 * 24 * 3600
 
 # The three formats' own checks run the unit tests once, in the Debian build; once is enough.
 QUICKLY = {'DEB_BUILD_OPTIONS': f'nocheck parallel={os.cpu_count()}'}
@@ -26,16 +29,15 @@ def git(*arguments, tree=TREE):
     return run(['git', '-c', f'safe.directory={tree}', '-C', tree, *arguments]).strip()
 
 
+@functools.cache
 def place():
-    """Where the packages of what is committed are (the tests of packages change none); others are removed."""
+    """Where the packages of what is committed are; the tests of packages change none."""
     files = [line for line in git('ls-tree', '-r', 'HEAD').splitlines() if '\ttests/packaging/' not in line]
-    digest = hashlib.sha256('\n'.join(files).encode()).hexdigest()[:12]
-    found = roots.CACHE / 'packages' / digest
-    if found.parent.exists():
-        for other in found.parent.iterdir():
-            if other != found:
-                shutil.rmtree(other)
+    found = roots.CACHE / 'packages' / hashlib.sha256('\n'.join(files).encode()).hexdigest()[:12]
     found.mkdir(parents=True, exist_ok=True)
+    for other in found.parent.iterdir():
+        if time.time() - other.stat().st_mtime > A_WEEK:
+            shutil.rmtree(other)
     return found
 
 
