@@ -36,8 +36,7 @@ def install_offline(root, *packages):
 def serves(machine, server='demo'):
     machine.do('mcpctl', 'probe', server)
     client = machine.session(server)
-    where = json.loads(client.call('where')['content'][0]['text'])
-    expect(f'mcp-{server}-' in where['cgroup'], f'the server is in {where["cgroup"]}')
+    expect(f'/mcp.slice/mcp-{server}-' in client.call('whoami')['content'][0]['text'], 'the server is in no scope')
     expect_equal(client.call('write_file', path='/var/tmp/denied', content='x').get('isError'), True, 'a denied write')
     expect_equal(client.close(), 0, 'exit status of mcp-connect')
 
