@@ -186,12 +186,22 @@ static int env_base(PlanContext *c) {
 
 static int take_dotenv(PlanContext *c, const char *path, char *text) {
         _cleanup_free_ unsigned *bad_lines = NULL;
+        _cleanup_strv_free_ char **set = NULL;
         size_t n_bad_lines;
         int r;
 
-        r = dotenv_parse(text, &c->plan->env, &bad_lines, &n_bad_lines);
+        r = dotenv_parse(text, &set, &bad_lines, &n_bad_lines);
         if (r < 0)
                 return r;
+        STRV_FOREACH (assignment, set) {
+                char *value = strchr(*assignment, '=');
+
+                *value++ = 0;
+                r = env_set(&c->plan->env, *assignment, value);
+                if (r < 0)
+                        return r;
+                c->env_file_has_tmp_dir = c->env_file_has_tmp_dir || streq(*assignment, "TMPDIR");
+        }
         for (size_t i = 0; i < n_bad_lines; i++)
                 plan_problem(c,
                              PROBLEM_ERROR,
@@ -237,6 +247,9 @@ static int env_file(PlanContext *c) {
                 return 0;
         }
         text[n] = 0;
+        r = free_and_strdup(&c->env_file, path);
+        if (r < 0)
+                return r;
         if (strlen(text) != (size_t) n) {
                 plan_problem(c,
                              PROBLEM_ERROR,

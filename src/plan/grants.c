@@ -193,7 +193,7 @@ static int check_denies(PlanContext *c) {
 }
 
 /* The definition's own place for a rule, for messages. */
-static const Text *rule_text(const PlanContext *c, const PathRule *rule) {
+const Text *plan_rule_text(const PlanContext *c, const PathRule *rule) {
         unsigned long index;
         const char *s;
 
@@ -205,7 +205,7 @@ static const Text *rule_text(const PlanContext *c, const PathRule *rule) {
 }
 
 /* A working directory that no file names is mcp-sandbox's current one: nobody asked for it to be writable. */
-static bool rule_is_implicit(const PlanContext *c, const PathRule *rule) {
+bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule) {
         if (streq(rule->source, "baseline: working directory"))
                 return c->d->working_dir.line == 0;
         return startswith(rule->source, "baseline: ") && (rule->flags & (RULE_OPTIONAL | RULE_CREATE));
@@ -227,7 +227,7 @@ static int check_keys(PlanContext *c) {
                 key = house_keys_find(&keys, rule->resolved);
                 if (!key)
                         continue;
-                if (rule_is_implicit(c, rule)) {
+                if (plan_rule_is_implicit(c, rule)) {
                         rule->access &= ~(unsigned) (ACCESS_WRITE | ACCESS_MAKE_DEVICE | ACCESS_IOCTL);
                         rule->flags &= ~(unsigned) RULE_CREATE;
                         free(rule->note);
@@ -238,7 +238,7 @@ static int check_keys(PlanContext *c) {
                 }
                 plan_refuse(c,
                             "MCP-P-KEY-TO-THE-HOUSE",
-                            rule_text(c, rule),
+                            plan_rule_text(c, rule),
                             "Grant a directory of the server's own instead.",
                             "%s (%s) would be writable, and with it %s: %s.",
                             rule->resolved,
@@ -290,6 +290,8 @@ int plan_grants(PlanContext *c) {
                 r = grant_list(c, &c->d->isolation.unix_paths, "isolation.unix_sockets", ACCESS_UNIX);
         if (r >= 0)
                 r = check_keys(c);
+        if (r >= 0)
+                r = plan_check_reach(c);
         if (r >= 0 && c->manifest)
                 r = check_denies(c);
         return r;

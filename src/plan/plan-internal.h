@@ -14,6 +14,8 @@ typedef struct PlanContext {
         ProblemList *problems;
         char *home;    /* the server's HOME */
         char *tmp_dir; /* the server's TMPDIR */
+        char *env_file; /* as opened; NULL: none */
+        bool env_file_has_tmp_dir;
         bool home_private;
         bool has_manifest; /* the definition names or holds one, also where it was not read yet */
         bool refused;      /* something was refused: -EPERM rather than -EINVAL */
@@ -59,6 +61,11 @@ int plan_command(PlanContext *c);
 int plan_baseline(PlanContext *c);
 /* What the definition or the manifest adds; refuses keys to the house; deny entries. */
 int plan_grants(PlanContext *c);
+/* For messages: the definition's own place for a rule (NULL: none), and whether nobody asked for it. */
+const Text *plan_rule_text(const PlanContext *c, const PathRule *rule);
+bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule);
+/* own-reach.c: takes back, or refuses, what the server itself could have widened. */
+int plan_check_reach(PlanContext *c);
 /* Network, UNIX sockets and scopes. */
 int plan_network(PlanContext *c);
 

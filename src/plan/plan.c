@@ -329,6 +329,7 @@ static int make(PlanContext *c, const GlobalIsolation *global) {
 void plan_context_done(PlanContext *c) {
         free(c->home);
         free(c->tmp_dir);
+        free(c->env_file);
         strv_free(c->programs);
         strv_free(c->runtimes);
 }

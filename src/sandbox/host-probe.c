@@ -44,18 +44,22 @@ static int resolve_path(void *userdata, const char *path, PathFacts *ret) {
 }
 
 static ssize_t read_head(void *userdata, const char *path, char *buffer, size_t size) {
-        _cleanup_close_ int fd = -EBADF;
+        _cleanup_close_ int place = -EBADF, fd = -EBADF;
+        char link[sizeof("/proc/self/fd/") + 12];
         size_t done = 0;
         struct stat st;
 
-        /* O_NONBLOCK: a FIFO must not make us wait. */
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0)
-                return -errno;
-        if (fstat(fd, &st) < 0)
+        /* Looked at before it is opened: the path may be a link that a server has put there, and opening a device as root
+         * does things (a watchdog begins to run). */
+        place = open(path, O_PATH | O_CLOEXEC);
+        if (place < 0 || fstat(place, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode))
                 return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+        fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+                return -errno;
         while (done < size) {
                 ssize_t n = read(fd, buffer + done, size - done);
 

@@ -51,11 +51,12 @@ static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
                 return -EISDIR;
         if ((rule->flags & RULE_WANT_DIRECTORY) && !S_ISDIR(st->st_mode))
                 return -ENOTDIR;
-        if (!rule->resolved)
-                return 0;
         r = fd_get_path(fd, &path);
         if (r < 0)
                 return r;
+        /* What was not there then, and is a link now, was put there by nobody knows whom. */
+        if (!rule->resolved)
+                return path_equal(path, rule->path) ? 0 : -ESTALE;
         return path_equal(path, rule->resolved) || leads_to_caller(rule->path, path) ? 0 : -ESTALE;
 }
 
@@ -72,15 +73,17 @@ static int add_path_rule(
         struct stat st;
         int r;
 
+        if (rule->access == 0)
+                return 0;
         fd = open(rule->path, O_PATH | O_CLOEXEC);
         r = fd < 0 ? -errno : RET_NERRNO(fstat(fd, &st));
         if (r < 0 && may_be_missing(rule, r))
                 return 0;
-        /* The plan saw that an optional path of the baseline may not be looked at: as good as not there. */
-        if (r == -EACCES && (rule->flags & RULE_OPTIONAL) && !rule->resolved)
-                return 0;
         if (r >= 0)
                 r = check_opened(rule, fd, &st);
+        /* An optional path that the plan saw as not there, or as one that may not be looked at, is as good as not there. */
+        if ((r == -EACCES || r == -ESTALE) && (rule->flags & RULE_OPTIONAL) && !rule->resolved)
+                return 0;
         if (r < 0)
                 return sandbox_fail(failure, SANDBOX_STAGE_PATHS, r, i, rule->path);
         attr.allowed_access = landlock_rights_for(rule->access, landlock_kind_of_mode(st.st_mode), handled);

@@ -9,6 +9,7 @@
 static Plan *plan;
 static ProblemList problems;
 static Definition *definition;
+static const FakeFile *used_files = usual_files;
 
 /* command and more keys, the manifest's members. */
 static int load(int abi, const char *keys, const char *manifest) {
@@ -18,7 +19,7 @@ static int load(int abi, const char *keys, const char *manifest) {
         plan = plan_free(plan);
         problem_list_done(&problems);
         definition = definition_free(definition);
-        fake_files = usual_files;
+        fake_files = used_files;
         json =
                         strformat("{ %s, \"isolation\": { \"manifest\": { \"version\": \"0.1.0\"%s%s } } }",
                                   keys,
@@ -249,4 +250,33 @@ TEST(a_manifest_is_not_left_unenforced) {
 TEST(blocked_commands) {
         ASSERT_ERROR(load(7, TRUE_COMMAND, "\"process\": { \"blocked_commands\": [\"true\"] }"), EPERM);
         ASSERT_NOT_NULL(problem("MCP-P-BLOCKED-COMMAND"));
+}
+
+TEST(links_that_the_server_could_have_planted_are_not_followed) {
+        static const FakeFile files[] = {
+                { "/", NULL, 0, NULL },
+                { "/usr/bin/true", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/usr/bin/sh", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/home/ada/private/bin/tool", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/home/ada/private/letter", NULL, S_IFREG | 0600, "x" },
+                { "/home/ada/.local/state/mcp/test/tmp", "/home/ada/private", 0, NULL },
+                { "/srv/project/data", "/home/ada/private/letter", 0, NULL },
+                { "/srv/project/server", NULL, S_IFREG | 0755, "#!/home/ada/private/bin/tool\n" },
+                {},
+        };
+
+        used_files = files;
+        ASSERT_OK(load(7,
+                       "\"command\": \"/srv/project/server\", \"args\": [\"/srv/project/data\"], "
+                       "\"working_dir\": \"/srv/project\"",
+                       ""));
+        ASSERT_EQ(granted("/srv/project"), RX | ACCESS_WRITE);
+        ASSERT_EQ(granted("/home/ada/private/bin/tool"), RX);
+        for (size_t i = 0; i < plan->n_rules; i++) {
+                const char *leads_to = plan->rules[i].resolved;
+
+                ASSERT_FALSE(streq_ptr(leads_to, "/home/ada/private") ||
+                             streq_ptr(leads_to, "/home/ada/private/letter"));
+        }
+        used_files = usual_files;
 }

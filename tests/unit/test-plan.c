@@ -489,3 +489,80 @@ TEST(a_wrong_definition_makes_no_crash_on_any_host) {
                     "{ \"command\": \"true\", \"isolation\": { \"home\": \"private\" } }");
         ASSERT_ERROR(made.result, EINVAL);
 }
+
+/* A tree in which an earlier session has put links into what it may write. */
+static const FakeFile planted_files[] = {
+        { "/", NULL, 0, NULL },
+        { "/tmp", NULL, S_IFDIR | 01777, NULL },
+        { "/usr/bin/true", NULL, S_IFREG | 0755, "\177ELF" },
+        { "/usr/bin/uvx", NULL, S_IFREG | 0755, "\177ELF" },
+        { "/home/ada/notes", NULL, 0, NULL },
+        { "/home/ada/.cache/uv", "/home/ada/notes", 0, NULL },
+        { "/home/ada/.npm", "/data/npm", 0, NULL }, /* the person's own: nobody else writes ~ */
+        { "/data/npm", NULL, 0, NULL },
+        { "/home/ada/.local/state/mcp/test", NULL, 0, NULL },
+        { "/srv/project/out", "/home/ada/notes", 0, NULL },
+        { "/srv/project/in", "/srv/project/real", 0, NULL },
+        { "/srv/project/real", NULL, 0, NULL },
+        { "/srv/project/.env", NULL, S_IFREG | 0600, "TMPDIR=/home/ada/notes\n" },
+        { "/srv/project/harmless.env", NULL, S_IFREG | 0600, "A=1\n" },
+        { "/etc/x/outside.env", NULL, S_IFREG | 0600, "TMPDIR=/home/ada/notes\n" },
+        { "/etc/x/test.json", NULL, S_IFREG | 0644, NULL },
+        {},
+};
+
+TEST(links_that_the_server_could_have_planted_are_not_followed) {
+        fake_files = planted_files;
+        ASSERT_OK(make7("{ \"command\": \"uvx\", \"args\": [\"x\"] }"));
+        ASSERT_EQ(granted("/home/ada/.cache"), R | WR);
+        ASSERT_EQ(granted("/home/ada/.cache/uv"), 0);
+        ASSERT_EQ(granted("/home/ada/.npm"), R | WR);
+        for (size_t i = 0; i < made.plan->n_rules; i++)
+                ASSERT_FALSE(streq_ptr(made.plan->rules[i].resolved, "/home/ada/notes"));
+
+        ASSERT_EQ(make7("{ \"command\": \"true\", \"working_dir\": \"/srv/project\", "
+                        "\"isolation\": { \"write\": [\"/srv/project/out\"] } }"),
+                  -EPERM);
+        ASSERT_STREQ(problem("MCP-P-PLANTED-LINK")->pointer, "/isolation/write/0");
+        ASSERT_OK(make7("{ \"command\": \"true\", \"working_dir\": \"/srv/project\", "
+                        "\"isolation\": { \"write\": [\"/srv/project/in\"] } }"));
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/srv/project/out\"] } }"));
+        ASSERT_EQ(granted("/srv/project/out"), R | X | WR); /* nobody but the person could have made it */
+        fake_files = usual_files;
+}
+
+TEST(a_server_does_not_widen_itself_by_its_env_file) {
+        static const char text[] = "{ \"command\": \"true\", \"working_dir\": \"/srv/project\", "
+                                   "\"envFile\": \"%s\" }";
+        static const struct {
+                const char *file;
+                RuntimeScope scope;
+                int result;
+        } table[] = {
+                { "/srv/project/.env", RUNTIME_SCOPE_USER, -EPERM },
+                { "/srv/project/harmless.env", RUNTIME_SCOPE_USER, 0 },
+                { "/etc/x/outside.env", RUNTIME_SCOPE_USER, 0 },
+                /* Read by root: it could be a link to anything. */
+                { "/srv/project/harmless.env", RUNTIME_SCOPE_SYSTEM, -EPERM },
+                { "/etc/x/outside.env", RUNTIME_SCOPE_SYSTEM, 0 },
+        };
+
+        fake_files = planted_files;
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                _cleanup_free_ char *json = strformat(text, table[i].file);
+                HostFacts host = fake_host(7);
+
+                host.scope = table[i].scope;
+                printf("# %zu\n", i);
+                ASSERT_EQ(make(&host, NULL, NULL, json), table[i].result);
+                ASSERT_EQ(problem("MCP-P-OWN-FILE") != NULL, table[i].result < 0);
+        }
+        fake_files = usual_files;
+}
+
+TEST(a_server_does_not_write_its_own_definition) {
+        fake_files = planted_files;
+        ASSERT_EQ(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/etc/x\"] } }"), -EPERM);
+        ASSERT_NOT_NULL(strstr(message("MCP-P-OWN-FILE"), "/etc/x/test.json"));
+        fake_files = usual_files;
+}

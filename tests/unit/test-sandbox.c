@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -574,4 +575,31 @@ TEST(a_confinement_that_denies_nothing_is_noticed) {
         ASSERT_OK(RET_NERRNO(chdir("/")));
         ASSERT_EQ(ATTEMPT(p, W("fds")), FAILED_STATUS);
         ASSERT_EQ(last_failure.stage, SANDBOX_STAGE_VERIFY);
+}
+
+TEST(a_link_that_appears_after_the_plan_opens_nothing) {
+        _cleanup_plan_ Plan *p = NULL;
+
+        set_up("A=");
+        p = plan_for(""); /* ~/.local/share/uv is optional, and not there */
+        ASSERT_OK(mkdir_parents(in_root("home/.local/share"), 0755));
+        ASSERT_OK(RET_NERRNO(symlink(in_root("outside"), in_root("home/.local/share/uv"))));
+        ASSERT_EQ(ATTEMPT(p, W("create"), W(in_root("outside/new"))), EACCES);
+        ASSERT_EQ(ATTEMPT(p, W("create"), W(in_root("work/new"))), 0);
+}
+
+TEST(what_is_no_file_is_not_even_opened) {
+        struct inotify_event event;
+        _cleanup_close_ int watch = -EBADF;
+        char buffer[16];
+
+        set_up("A=");
+        ASSERT_OK(RET_NERRNO(mkfifo(in_root("outside/fifo"), 0644)));
+        watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        ASSERT_OK(watch);
+        ASSERT_OK(RET_NERRNO(inotify_add_watch(watch, in_root("outside"), IN_OPEN)));
+        ASSERT_EQ(probe.facts.read_head(NULL, in_root("outside/fifo"), buffer, sizeof(buffer)), -EINVAL);
+        ASSERT_EQ(read(watch, &event, sizeof(event)), -1);
+        ASSERT_EQ(errno, EAGAIN);
+        ASSERT_EQ(probe.facts.read_head(NULL, in_root("outside/file"), buffer, sizeof(buffer)), 5);
 }
