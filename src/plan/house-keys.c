@@ -13,6 +13,11 @@ static const struct {
 #undef HOUSE_KEY
 };
 
+/* In the system scope the home is the server's own, and the keys of persons are in all the others. */
+static bool home_is_the_servers(const HostFacts *host) {
+        return streq_ptr(host->home, host->state_dir);
+}
+
 /* 0: *ret is the expanded path. -ENXIO: means nothing on this host. */
 static int key_expand(const HostFacts *host, const char *path, char **ret) {
         const char *base = NULL, *rest = NULL;
@@ -23,8 +28,8 @@ static int key_expand(const HostFacts *host, const char *path, char **ret) {
         }
         if (startswith(path, "%t/"))
                 base = host->runtime_dir;
-        else if (streq_ptr(host->home, host->state_dir))
-                return -ENXIO; /* in the system scope the home is the server's own: nothing of the person's is there */
+        else if (home_is_the_servers(host))
+                base = startswith(path, "~/") ? "/root" : NULL;
         else if (startswith(path, "%c/"))
                 base = env_get(host->env, "XDG_CONFIG_HOME");
         else if (startswith(path, "%d/"))
@@ -61,6 +66,7 @@ int house_keys_init(const HostFacts *host, HouseKeys *ret) {
                         .path = TAKE_PTR(path),
                         .resolved = TAKE_PTR(facts.resolved),
                         .reason = key_table[i].reason,
+                        .in_homes = home_is_the_servers(host) ? startswith(key_table[i].path, "~/") : NULL,
                 };
         }
         *ret = keys;
@@ -81,11 +87,22 @@ static bool overlap(const char *a, const char *b) {
         return path_startswith(a, b) || path_startswith(b, a);
 }
 
+static bool overlaps_in_some_home(const char *resolved, const char *in_homes) {
+        const char *s = resolved + strlen("/home");
+
+        if (!path_startswith(resolved, "/home"))
+                return false;
+        s += strspn(s, "/");
+        /* All homes; else what follows is the person's name. */
+        return *s == 0 || overlap(s + strcspn(s, "/"), in_homes);
+}
+
 const HouseKey *house_keys_find(const HouseKeys *keys, const char *resolved) {
         for (size_t i = 0; i < keys->n_items; i++) {
                 const HouseKey *key = keys->items + i;
 
-                if (overlap(resolved, key->path) || (key->resolved && overlap(resolved, key->resolved)))
+                if (overlap(resolved, key->path) || (key->resolved && overlap(resolved, key->resolved)) ||
+                    (key->in_homes && overlaps_in_some_home(resolved, key->in_homes)))
                         return key;
         }
         return NULL;

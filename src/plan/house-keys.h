@@ -10,6 +10,7 @@ typedef struct HouseKey {
         char *path;     /* as the policy says it, expanded */
         char *resolved; /* where it leads; NULL: the same as path, or not there */
         const char *reason;
+        const char *in_homes; /* without the "~/": in every home below /home, where no one person's is meant; NULL */
 } HouseKey;
 
 typedef struct HouseKeys {

@@ -23,6 +23,9 @@ static int find_writable_on_the_way(
 
                 end += strspn(end, "/");
                 end += strcspn(end, "/");
+                /* The way up from a directory is nobody's to change. */
+                if (path_startswith(end, ".."))
+                        continue;
                 c_end = *end;
                 *end = 0;
                 r = c->host->resolve(c->host->userdata, head, &facts);
@@ -140,7 +143,7 @@ static int judge_own_file(PlanContext *c, const char *path, const char *what) {
         const PathRule *writable;
         int r;
 
-        if (!path)
+        if (!path || !path_is_absolute(path))
                 return 0;
         r = find_writable_on_the_way(c, path, NULL, &writable);
         if (r >= 0 && writable)
@@ -165,6 +168,19 @@ static int judge_env_file(PlanContext *c) {
                                        : 0;
 }
 
+/* The directories of definitions are keys to the house. But a file in them may be a link to somewhere else. */
+static int judge_definition(PlanContext *c) {
+        _cleanup_path_facts_ PathFacts facts = {};
+        int r;
+
+        if (!c->d->file)
+                return 0;
+        r = c->host->resolve(c->host->userdata, c->d->file, &facts);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        return path_equal(facts.resolved, c->d->file) ? 0 : judge_own_file(c, c->d->file, "The definition");
+}
+
 int plan_check_reach(PlanContext *c) {
         int r = 0;
 
@@ -177,7 +193,7 @@ int plan_check_reach(PlanContext *c) {
                 r = judge_env_file(c);
         /* At a shell the person who names the file is there and looks. */
         if (r >= 0 && c->host->managed)
-                r = judge_own_file(c, c->d->file, "The definition");
+                r = judge_definition(c);
         if (r >= 0 && c->host->managed && c->manifest && !streq_ptr(c->manifest->file, c->d->file))
                 r = judge_own_file(c, c->manifest->file, "The manifest");
         return r;

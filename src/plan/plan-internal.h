@@ -12,8 +12,8 @@ typedef struct PlanContext {
         const HostFacts *host;
         Plan *plan;
         ProblemList *problems;
-        char *home;    /* the server's HOME */
-        char *tmp_dir; /* the server's TMPDIR */
+        char *home;     /* the server's HOME */
+        char *tmp_dir;  /* the server's TMPDIR */
         char *env_file; /* as opened; NULL: none */
         bool env_file_has_tmp_dir;
         bool home_private;

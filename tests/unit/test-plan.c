@@ -302,6 +302,38 @@ TEST(keys_by_function) {
         ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.ssh/x", ACCESS_READ));
         ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.sshx", ACCESS_WRITE));
         ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/notes", ACCESS_WRITE));
+        /* What other programs of the person run without any sandbox. */
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.claude.json", ACCESS_WRITE));
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.nvm/versions", ACCESS_WRITE));
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/usr/lib/python3", ACCESS_WRITE));
+}
+
+TEST(keys_of_persons_hold_in_the_system_manager) {
+        static const struct {
+                const char *path;
+                bool key;
+        } table[] = {
+                { "/home", true },
+                { "/home/eve", true },
+                { "/home/eve/.ssh/x", true },
+                { "/home/eve/.bashrc", true },
+                { "/root", true },
+                { "/root/.ssh", true },
+                { "/home/eve/notes", false },
+                { "/home/.ssh", true },
+                { "/var/lib/mcp/test/.ssh", false },
+                { "/homes/eve", false },
+                { "/home/eve/.sshx", false },
+                { "/root/notes", false },
+        };
+        HostFacts host = fake_host(7);
+
+        host.scope = RUNTIME_SCOPE_SYSTEM;
+        host.home = host.state_dir = "/var/lib/mcp/test";
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                printf("# %s\n", table[i].path);
+                ASSERT_EQ(plan_key_to_the_house(&host, table[i].path, ACCESS_WRITE) != NULL, table[i].key);
+        }
 }
 
 TEST(missing_grants_are_fatal_missing_baseline_is_not) {
@@ -507,7 +539,8 @@ static const FakeFile planted_files[] = {
         { "/srv/project/.env", NULL, S_IFREG | 0600, "TMPDIR=/home/ada/notes\n" },
         { "/srv/project/harmless.env", NULL, S_IFREG | 0600, "A=1\n" },
         { "/etc/x/outside.env", NULL, S_IFREG | 0600, "TMPDIR=/home/ada/notes\n" },
-        { "/etc/x/test.json", NULL, S_IFREG | 0644, NULL },
+        { "/etc/x/test.json", "/home/ada/dotfiles/test.json", 0, NULL },
+        { "/home/ada/dotfiles/test.json", NULL, S_IFREG | 0644, NULL },
         {},
 };
 
@@ -562,7 +595,8 @@ TEST(a_server_does_not_widen_itself_by_its_env_file) {
 
 TEST(a_server_does_not_write_its_own_definition) {
         fake_files = planted_files;
-        ASSERT_EQ(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/etc/x\"] } }"), -EPERM);
+        ASSERT_EQ(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/home/ada/dotfiles\"] } }"),
+                  -EPERM);
         ASSERT_NOT_NULL(strstr(message("MCP-P-OWN-FILE"), "/etc/x/test.json"));
         fake_files = usual_files;
 }
