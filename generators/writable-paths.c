@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
@@ -72,6 +73,16 @@ static char *manifest_file(const Definition *d, const char *root) {
         return NULL;
 }
 
+/* Anything else could make the generator, and with it the boot, wait. */
+static int read_regular(const char *path, char **ret, size_t *ret_size) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        return S_ISREG(st.st_mode) ? fd_read_all(fd, JSON_SIZE_MAX, ret, ret_size) : -EINVAL;
+}
+
 /* The manifest's grants; 0 without any where it is wrong or not to be had: the supervisor says so to its clients. */
 static int load_manifest(
                 const Definition *d,
@@ -96,7 +107,7 @@ static int load_manifest(
                 r = manifest_read(d->isolation.manifest, &context, ret, &ignored);
         else {
                 file = manifest_file(d, root);
-                r = file ? file_read_at(AT_FDCWD, file, JSON_SIZE_MAX, &text, &size) : -ENOENT;
+                r = file ? read_regular(file, &text, &size) : -ENOENT;
                 if (r < 0)
                         warn(d,
                              problems,

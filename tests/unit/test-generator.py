@@ -290,6 +290,15 @@ def a_manifests_write_grants_are_writable():
 
 
 @case
+def a_manifest_that_is_a_fifo_does_not_hold_up_the_boot():
+    with world() as w:
+        os.mkfifo(w.servers / 'fifo.manifest')
+        w.define('demo', {**SERVER, 'isolation': {'manifest': 'fifo.manifest'}})
+        assert 'early boot' in w.generate(timeout=30)
+        w.socket('demo')
+
+
+@case
 def a_user_of_the_machine_replaces_the_dynamic_one():
     with world() as w:
         w.define('demo', {**SERVER, 'user': 'alice'})
