@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "basic/fd-util.h"
@@ -31,13 +32,22 @@ static void draft_done(Draft *d) {
 }
 #define _cleanup_draft_ _cleanup_(draft_done)
 
+/* Not the temp directory where that can be helped: servers of the same user may write there. */
+static const char *draft_place(void) {
+        const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
+        struct stat st;
+
+        if (!isempty(runtime) && path_is_absolute(runtime) && stat(runtime, &st) >= 0 &&
+            st.st_uid == geteuid())
+                return runtime;
+        return isempty(tmp) || !path_is_absolute(tmp) ? "/tmp" : tmp;
+}
+
 static int draft_make(const char *target, const char *text, size_t size, Draft *d) {
-        const char *tmp = getenv("TMPDIR");
         _cleanup_close_ int fd = -EBADF;
         int r;
 
-        d->directory = path_join(
-                        isempty(tmp) || !path_is_absolute(tmp) ? "/tmp" : tmp, "mcpctl-edit.XXXXXX");
+        d->directory = path_join(draft_place(), "mcpctl-edit.XXXXXX");
         if (!d->directory)
                 return -ENOMEM;
         if (!mkdtemp(d->directory)) {

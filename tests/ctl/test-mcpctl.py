@@ -350,7 +350,8 @@ def edit_saves_only_what_would_start():
         file = pathlib.Path(root) / STRONG / 'x.json'
         yield from wrong(fresh('add', 'x', '--', '/bin/cat', root=root), 0)
         first, editor = file.read_text(), pathlib.Path(root) / 'editor'
-        env = {'EDITOR': f'{editor} --flag', 'TMPDIR': root}
+        # Not in the temp directory, where servers of the same user may write.
+        env = {'EDITOR': f'{editor} --flag', 'XDG_RUNTIME_DIR': root, 'TMPDIR': '/tmp'}
 
         def write_editor(text):
             editor.write_text(f'#!/bin/sh\n[ "$1" = --flag ] || exit 9\n{text}\n')
