@@ -14,7 +14,6 @@ import subprocess
 
 from container import BedError
 
-FALLBACK_MIRROR = 'http://deb.debian.org/debian'
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
 # What a server and the tests need inside; the product's own libraries by the names of Debian 12 and 13.
@@ -58,7 +57,9 @@ def mirror():
     listed = run(
         ['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Origin: Debian', 'Label: Debian'], 'asking apt'
     ).split()
-    return listed[0].rstrip('/') if listed else FALLBACK_MIRROR
+    if not listed:
+        raise BedError('apt knows no mirror of Debian here; add one to its sources')
+    return listed[0].rstrip('/')
 
 
 @contextlib.contextmanager
