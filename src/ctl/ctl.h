@@ -36,6 +36,7 @@ typedef struct Ctl {
         char **env, **write;   /* of add and run; NULL: not given */
         const char *network;   /* likewise */
         bool strict;
+        const char *path, *access, *connect, *socket; /* of why; NULL: not given */
         bool dry_run, yes, force, inline_secrets, rewrite;
 
         ReportStyle style; /* of stdout */
@@ -119,3 +120,4 @@ int verb_start(Ctl *ctl, char **operands);
 int verb_status(Ctl *ctl, char **operands);
 int verb_stop(Ctl *ctl, char **operands);
 int verb_tools(Ctl *ctl, char **operands);
+int verb_why(Ctl *ctl, char **operands);

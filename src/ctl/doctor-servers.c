@@ -161,8 +161,11 @@ static int check_sockets(Doctor *d, const ServerEntry *e, const Plan *p) {
         return sockets ? doctor_add(d,
                                     FINDING_WARNING,
                                     e->name,
-                                    "Take isolation.unix_sockets out, or list what it needs (enforced from "
-                                    "Landlock ABI 9 on).",
+                                    p->unix_sockets == UNIX_NONE
+                                                    ? "The sandbox keeps a server from them "
+                                                      "(isolation.mode)."
+                                                    : "Take isolation.unix_sockets out, or list what it "
+                                                      "needs (enforced from ABI 9 on).",
                                     "It could connect to UNIX sockets, among them: %s.",
                                     sockets)
                        : -ENOMEM;

@@ -11,8 +11,8 @@ _mcpctl_servers() {
 _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
-        local verbs='list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs'
-        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --help --version'
+        local verbs='list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs'
+        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --path= --access= --connect= --socket= --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}
@@ -27,10 +27,12 @@ _mcpctl() {
         done
 
         COMPREPLY=()
-        if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --network ]]; then
+        if [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --access ]]; then
+                mapfile -t COMPREPLY < <(compgen -W 'read write execute' -- "$cur")
+        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --network ]]; then
                 mapfile -t COMPREPLY < <(compgen -W 'blocked unrestricted' -- "$cur")
-        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(root|write) ]]; then
-                mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(root|write|path|socket) ]]; then
+                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(from|for) ]]; then
                 mapfile -t COMPREPLY < <(compgen -W 'claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry' -- "$cur")
         elif [[ $cur == -* ]]; then

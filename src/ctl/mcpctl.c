@@ -19,6 +19,7 @@ const Verb verbs[] = {
           0,
           UINT_MAX,
           verb_check },
+        { "why", "[NAME]", "Say what denies or allows something, or what was denied", 0, 1, verb_why },
         { "doctor", "", "Examine this host and this installation", 0, 0, verb_doctor },
         { "probe", "NAME", "Start a session, shake hands, say what is wrong", 1, 1, verb_probe },
         { "tools", "NAME", "List the tools that the server offers", 1, 1, verb_tools },

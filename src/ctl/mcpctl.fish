@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # fish completion for mcpctl(1)
 
-set -l verbs list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs
+set -l verbs list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs
 
 function __mcpctl_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
@@ -10,7 +10,7 @@ end
 
 complete -c mcpctl -f
 complete -c mcpctl -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
-complete -c mcpctl -n "__fish_seen_subcommand_from status show check probe tools call connect remove enable disable edit start stop restart export logs" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__fish_seen_subcommand_from status show check why probe tools call connect remove enable disable edit start stop restart export logs" -a '(__mcpctl_servers)'
 complete -c mcpctl -n "__fish_seen_subcommand_from check import" -F
 complete -c mcpctl -n "__fish_seen_subcommand_from add run" -a '(__fish_complete_command)'
 complete -c mcpctl -l user -d 'The servers of your user manager'
@@ -34,5 +34,9 @@ complete -c mcpctl -l env -x -d 'Set a variable'
 complete -c mcpctl -l write -r -d 'Let it write there too'
 complete -c mcpctl -l network -x -a 'blocked unrestricted' -d 'Whether it has a network'
 complete -c mcpctl -l strict -d 'Refuse to start if any wanted protection is missing'
+complete -c mcpctl -l path -r -d 'Ask about a path'
+complete -c mcpctl -l access -x -a 'read write execute' -d 'What is done with the path'
+complete -c mcpctl -l connect -x -d 'Ask about a TCP connection'
+complete -c mcpctl -l socket -r -d 'Ask about a UNIX socket'
 complete -c mcpctl -s h -l help -d 'Show a short help'
 complete -c mcpctl -l version -d 'Show the version'

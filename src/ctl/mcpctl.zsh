@@ -11,7 +11,7 @@ _mcpctl_servers() {
 }
 
 _mcpctl() {
-    local -a verbs=(list status show check doctor probe tools call connect add remove enable disable edit start stop restart run import export logs)
+    local -a verbs=(list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs)
     local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry)
     local curcontext=$curcontext state
     _arguments -C \
@@ -35,6 +35,10 @@ _mcpctl() {
         '*--write=[let it write there too]:path:_files' \
         '--network=[whether it has a network]:mode:(blocked unrestricted)' \
         '--strict[refuse to start if any wanted protection is missing]' \
+        '--path=[ask about a path]:path:_files' \
+        '--access=[what is done with the path]:access:(read write execute)' \
+        '--connect=[ask about a TCP connection]:host and port:' \
+        '--socket=[ask about a UNIX socket]:path:_files' \
         '(-h --help)'{-h,--help}'[show a short help]' \
         '--version[show the version]' \
         '1: :->verb' \

@@ -26,6 +26,10 @@ enum {
         ARG_WRITE,
         ARG_NETWORK,
         ARG_STRICT,
+        ARG_PATH,
+        ARG_ACCESS,
+        ARG_CONNECT,
+        ARG_SOCKET,
 };
 
 typedef struct Option {
@@ -42,14 +46,15 @@ static const Option options[] = {
         { "json",
           ARG_JSON,
           NULL,
-          " list status show check doctor probe tools call import add remove enable disable edit start stop "
+          " list status show check why doctor probe tools call import add remove enable disable edit start "
+          "stop "
           "restart ",
           "Print JSON" },
         { "no-pager", ARG_NO_PAGER, NULL, NULL, "Do not page long output" },
         { "root",
           ARG_ROOT,
           "DIR",
-          " list show check doctor add remove enable disable edit import export ",
+          " list show check why doctor add remove enable disable edit import export ",
           "Read definitions below DIR; asks no manager" },
         { "timeout",
           ARG_TIMEOUT,
@@ -57,7 +62,7 @@ static const Option options[] = {
           " probe tools call ",
           "Give up after TIME (30s, 2min; default: the definition's)" },
         { "follow", 'f', NULL, " logs ", "Go on with new lines" },
-        { "lines", 'n', "N", " logs ", "Show the last N lines" },
+        { "lines", 'n', "N", " logs why ", "Show the last N lines" },
         { "from", ARG_FROM, "CLIENT", " import ", "Whose configuration it is" },
         { "for", ARG_FOR, "CLIENT", " export ", "Whose configuration it is for" },
         { "name", ARG_NAME, "NAME", " import ", "Import this server alone, or call one without a name so" },
@@ -74,6 +79,10 @@ static const Option options[] = {
         { "write", ARG_WRITE, "PATH", " add run ", "Let it write there too (may be repeated)" },
         { "network", ARG_NETWORK, "MODE", " add run ", "unrestricted (default) or blocked" },
         { "strict", ARG_STRICT, NULL, " add run ", "Refuse to start if any wanted protection is missing" },
+        { "path", ARG_PATH, "PATH", " why ", "Ask about a path" },
+        { "access", ARG_ACCESS, "ACCESS", " why ", "With --path: read (default), write or execute" },
+        { "connect", ARG_CONNECT, "HOST:PORT", " why ", "Ask about a TCP connection" },
+        { "socket", ARG_SOCKET, "PATH", " why ", "Ask about a UNIX socket" },
         { "help", 'h', NULL, NULL, "Show this help" },
         { "version", ARG_VERSION, NULL, NULL, "Show the version" },
         {},
@@ -285,6 +294,18 @@ static int apply(Ctl *ctl, int value) {
                 return strv_extend(&ctl->write, optarg);
         case ARG_NETWORK:
                 return parse_network(ctl, optarg);
+        case ARG_PATH:
+                ctl->path = optarg;
+                return 0;
+        case ARG_ACCESS:
+                ctl->access = optarg;
+                return 0;
+        case ARG_CONNECT:
+                ctl->connect = optarg;
+                return 0;
+        case ARG_SOCKET:
+                ctl->socket = optarg;
+                return 0;
         case ARG_STRICT:
                 ctl->strict = true;
                 return 0;

@@ -122,41 +122,89 @@ static bool find_identity(HostFacts *facts) {
         return false;
 }
 
-int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret) {
-        _cleanup_host_probe_ HostProbe host = {};
-        _cleanup_strv_free_ char **env = NULL;
-        _cleanup_verdict_ Verdict v = {};
+/* The host as the supervisor will see it. Holds pointers into itself: it is not copied. */
+typedef struct PlanHost {
+        HostProbe probe;
         HostFacts facts;
         StartView view;
         bool identity_known;
+} PlanHost;
+
+static void plan_host_done(PlanHost *h) {
+        host_probe_done(&h->probe);
+}
+#define _cleanup_plan_host_ _cleanup_(plan_host_done)
+
+static int plan_host_init(Ctl *ctl, const Definition *d, PlanHost *h) {
+        _cleanup_strv_free_ char **env = NULL;
         int r;
 
         r = supervisor_environment(ctl, d, &env);
         if (r < 0)
                 return r;
-        r = host_probe(ctl->scope, /* managed= */ true, env, &host);
+        r = host_probe(ctl->scope, /* managed= */ true, env, &h->probe);
         if (r < 0)
                 return r;
-        facts = host.facts;
-        facts.resolve = start_view_resolve;
-        facts.read_head = start_view_read_head;
-        facts.userdata = &view;
-        identity_known = find_identity(&facts);
-        view = (StartView){
-                .host = &host.facts,
-                .uid = facts.uid,
-                .gid = facts.gid,
+        h->facts = h->probe.facts;
+        h->facts.resolve = start_view_resolve;
+        h->facts.read_head = start_view_read_head;
+        h->facts.userdata = &h->view;
+        h->identity_known = find_identity(&h->facts);
+        h->view = (StartView){
+                .host = &h->probe.facts,
+                .uid = h->facts.uid,
+                .gid = h->facts.gid,
                 .private_tmp = ctl->scope == RUNTIME_SCOPE_SYSTEM &&
                                unit_has_private_tmp(ctl_bus(ctl), d->instance),
         };
-        r = plan_load(d, global, &facts, &v.plan, &v.problems);
+        return 0;
+}
+
+static int plan_on(const PlanHost *h, const Definition *d, const GlobalIsolation *global, Verdict *ret) {
+        _cleanup_verdict_ Verdict v = {};
+        int r;
+
+        r = plan_load(d, global, &h->facts, &v.plan, &v.problems);
         if (r < 0 && r != -EINVAL && r != -EPERM)
                 return r;
-        if (v.plan && !identity_known) {
+        if (v.plan && !h->identity_known) {
                 v.plan->uid = (uid_t) -1;
                 v.plan->gid = (gid_t) -1;
         }
         v.status = r == -EINVAL ? CTL_DEFINITION : r == -EPERM ? CTL_REFUSED : CTL_OK;
+        *ret = v;
+        v = (Verdict){};
+        return 0;
+}
+
+int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret) {
+        _cleanup_plan_host_ PlanHost h = {};
+        int r;
+
+        r = plan_host_init(ctl, d, &h);
+        return r < 0 ? r : plan_on(&h, d, global, ret);
+}
+
+int server_why(Ctl *ctl,
+               const Definition *d,
+               const GlobalIsolation *global,
+               const WhyQuestion *q,
+               Verdict *ret,
+               Why *ret_why) {
+        _cleanup_plan_host_ PlanHost h = {};
+        _cleanup_verdict_ Verdict v = {};
+        Definition enabled = *d; /* borrows everything */
+        int r;
+
+        enabled.enabled = true;
+        enabled.quarantined = false;
+        r = plan_host_init(ctl, d, &h);
+        if (r >= 0)
+                r = plan_on(&h, &enabled, global, &v);
+        if (r >= 0 && v.plan)
+                r = plan_why(v.plan, &enabled, &h.facts, q, ret_why);
+        if (r < 0)
+                return r;
         *ret = v;
         v = (Verdict){};
         return 0;

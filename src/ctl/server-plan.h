@@ -4,6 +4,7 @@
 /* The plan of a server as its supervisor would make it: same definition, same host facts, same function. */
 
 #include "ctl/ctl.h"
+#include "plan/why.h"
 #include "sandbox/host-probe.h"
 
 /* What a start would say. */
@@ -22,3 +23,12 @@ int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Ve
 /* The same as if the server were neither disabled nor quarantined: switched off on purpose is no problem, and must not
  * hide one. */
 int server_plan_of_enabled(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Verdict *ret);
+
+/* The plan of an enabled server, and what it says to a question. ret->plan NULL: there is no answer. -EINVAL: no question.
+ * The rule in *ret_why is ret->plan's. */
+int server_why(Ctl *ctl,
+               const Definition *d,
+               const GlobalIsolation *global,
+               const WhyQuestion *q,
+               Verdict *ret,
+               Why *ret_why);

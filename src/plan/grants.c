@@ -167,6 +167,9 @@ static int check_denies(PlanContext *c) {
                                       STRERROR(r));
                         continue;
                 }
+                r = strv_extend(&c->plan->denies, resolved);
+                if (r < 0)
+                        return r;
                 for (size_t k = 0; k < c->plan->n_rules; k++) {
                         const PathRule *rule = c->plan->rules + k;
                         _cleanup_free_ char *why = NULL;

@@ -104,6 +104,7 @@ Plan *plan_free(Plan *p) {
         free(p->rlimits);
         for (size_t i = 0; i < _PROTECTION_MAX; i++)
                 free(p->protections[i].needs);
+        strv_free(p->denies);
         strv_free(p->notes);
         free(p);
         return NULL;

@@ -130,7 +130,8 @@ typedef struct Plan {
         uint64_t eof_grace_usec, kill_after_usec;
 
         Protection protections[_PROTECTION_MAX];
-        char **notes; /* baseline entries that were skipped, mounts that deserve a warning … */
+        char **denies; /* of the manifest, resolved: nothing that is granted touches them */
+        char **notes;  /* baseline entries that were skipped, mounts that deserve a warning … */
 } Plan;
 
 /* The file whose opening for writing has to be denied to prove the confinement: opening it changes nothing. */

@@ -60,6 +60,7 @@ int event_fields_append(const EventFields *f, char ***list) {
                 const char *field;
                 long long value;
         } numbers[] = {
+                { "MCP_PID", f->pid > 0 ? f->pid : -1 },
                 { "MCP_CLIENT_PID", f->client_pid > 0 ? f->client_pid : -1 },
                 { "MCP_CLIENT_UID", f->client_uid == (uid_t) -1 ? -1 : (long long) f->client_uid },
                 { "MCP_EXIT_CODE", f->exit_code },

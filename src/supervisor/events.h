@@ -38,6 +38,7 @@ typedef struct EventFields {
         const char *session; /* MCP_SESSION */
         const char *scope;   /* MCP_SCOPE */
         const char *code;    /* MCP_CODE: MCP-R-… */
+        pid_t pid;           /* MCP_PID: the server's own process */
         pid_t client_pid;    /* MCP_CLIENT_PID */
         uid_t client_uid;    /* MCP_CLIENT_UID */
         const char *mode;    /* MCP_ISOLATION_MODE, MCP_ISOLATED, MCP_ISOLATION_SOURCE */

@@ -133,6 +133,7 @@ static SessionEvent do_announce(Session *s, SessionEvent event) {
         s->executed_usec = server_now(s->server);
         session_tell_running(s);
         session_event_fields(s, &fields);
+        fields.pid = s->child.pid;
         event_log(&s->server->journal,
                   EVENT_SESSION_STARTED,
                   &fields,

@@ -59,6 +59,12 @@ def ctl(*args, root=True, env=None):
                           stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 
 
+def fresh(*args, root, env=None):
+    """A run on a tree of its own, which may be changed."""
+    return subprocess.run([MCPCTL, SCOPE, f'--root={root}', *args], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
 def wrong(done, status, *words, stream=None):
     """What does not hold of a run: its exit status, the words it has to say."""
     said = done.stdout + done.stderr if stream is None else getattr(done, stream)
@@ -215,6 +221,37 @@ def wrong_usage_exits_with_2_and_says_what_is_right():
 
 
 @case
+def why_answers_from_the_plan():
+    yield from wrong(ctl('why', 'good', '--path=/nowhere/at/all', '--access=write'), 1, 'Denied', 'root')
+    yield from wrong(ctl('why', 'good', '--path=/etc/systemd/system/x', '--access=write'), 1, 'No definition may grant')
+    yield from wrong(ctl('why', 'good', '--path=/etc/hostname'), 0, 'Allowed')
+    yield from wrong(ctl('why', 'good', '--connect=example.com:443'), 0, 'Allowed')
+    yield from wrong(ctl('why', 'good', '--socket=/dev/null'), 1, 'Denied', '"unix_sockets": ["/dev/null"]', '/isolation')
+    answer = json.loads(ctl('why', '--json', 'good', '--path=/srv/x/y', '--access=write').stdout)
+    if answer['answer'] != 'denied' or answer['to_allow']['pointer'] != '/isolation/write' or answer['to_allow']['line'] != '"/srv"':
+        yield f'JSON: {answer}'
+
+
+@case
+def what_why_proposes_is_accepted():
+    with tempfile.TemporaryDirectory() as root:
+        yield from wrong(fresh('add', 'x', '--', '/bin/cat', root=root), 0)
+        file = pathlib.Path(root) / STRONG / 'x.json'
+        proposal = json.loads(fresh('why', '--json', 'x', '--path=/srv/new', '--access=write', root=root).stdout)['to_allow']
+        file.write_text(file.read_text().replace('{', '{' + proposal['line'] + ',', 1))
+        yield from wrong(fresh('why', 'x', '--path=/srv/new', '--access=write', root=root), 0, 'Allowed')
+        yield from wrong(fresh('check', 'x', root=root), 0)
+
+
+@case
+def why_is_asked_one_thing():
+    for args, words in ((['--path=/x'], 'Name the server'), (['good', '--path=/x', '--socket=/y'], 'one thing'),
+                        (['good', '--access=read'], 'one thing'), (['good', '--path=/x', '--access=own'], 'read, write or execute'),
+                        (['good', '--connect=host'], 'HOST:PORT'), (['good', '--connect=host:70000'], 'HOST:PORT')):
+        yield from wrong(ctl('why', *args), 2, 'MCP-X-USAGE', words, stream='stderr')
+
+
+@case
 def doctor_has_a_finding_for_all_that_is_not_well():
     done = ctl('doctor', '--json')
     yield from wrong(done, 2)
@@ -237,7 +274,7 @@ def doctor_exits_for_monitoring():
         file = pathlib.Path(root) / STRONG / 'x.json'
         file.parent.mkdir(parents=True)
         file.write_text('{"command": "/bin/cat", "isolation": {"mode": "none"}}')
-        yield from wrong(fresh('doctor', root=root), 1, 'unconfined', '1 warning')
+        yield from wrong(fresh('doctor', root=root), 1, 'unconfined')
         file.write_text('{"command": "/bin/cat", "isolation": {"unix_sockets": "any"}}')
         yield from wrong(fresh('doctor', root=root), 1, 'UNIX sockets')
         file.write_text('{}')
@@ -247,23 +284,17 @@ def doctor_exits_for_monitoring():
             yield 'no Landlock is no problem'
 
 
-def fresh(*args, root, env=None):
-    """A run on a tree of its own, which may be changed."""
-    return subprocess.run([MCPCTL, SCOPE, f'--root={root}', *args], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False)
-
-
 @case
 def add_writes_what_would_start_and_says_how_to_undo_it():
     with tempfile.TemporaryDirectory() as root:
         file = pathlib.Path(root) / STRONG / 'new.json'
-        done = fresh('add', 'new', '--env', 'K=V=W', '--write=/usr', '--network=blocked', '--strict', '--', '/bin/cat', '-x', "it's",
+        done = fresh('add', 'new', '--env', 'K=V=W', '--write=/srv', '--network=blocked', '--strict', '--', '/bin/cat', '-x', "it's",
                      root=root)
         if done.returncode == 3:
             raise Skip('this host does not enforce what --strict wants')
         yield from wrong(done, 0, str(file), 'mcp-connect', f'Undo: mcpctl {SCOPE} remove -- new')
         if json.loads(file.read_text()) != {'command': '/bin/cat', 'args': ['-x', "it's"], 'env': {'K': 'V=W'}, 'isolation': {
-                'enforcement': 'strict', 'network': 'blocked', 'write': ['/usr']}}:
+                'enforcement': 'strict', 'network': 'blocked', 'write': ['/srv']}}:
             yield f'the file: {file.read_text()}'
         if file.stat().st_mode & 0o777 != 0o600:
             yield f'others can read the variables: {file.stat().st_mode:o}'

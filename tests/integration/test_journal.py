@@ -27,6 +27,7 @@ def a_sessions_start_and_end_are_events_with_fields(world):
     found = eventually(lambda: session_events(world, server), 'a start and an end in the journal')
     expect_equal(len({r['MCP_SESSION'] for r in found}), 1, 'sessions in the records')
     start = found[0]
+    expect(start.get('MCP_PID', '').isdigit(), f'MCP_PID is {start.get("MCP_PID")}')
     expect_equal(start.get('MCP_CLIENT_PID'), str(pid), 'MCP_CLIENT_PID')
     expect(
         re.fullmatch(rf'mcp-{server.name}-[0-9a-f]{{16}}\.scope', start.get('MCP_SCOPE', '')),
