@@ -486,8 +486,6 @@ int field_read_manifest(DefinitionReader *reader, const Field *field, const Json
         Definition *d = reader->d;
 
         if (v->type == JSON_OBJECT) {
-                if (!d->document)
-                        d->document = json_ref(reader->document);
                 d->isolation.manifest = (JsonValue *) v;
                 return 0;
         }

@@ -162,6 +162,8 @@ int definition_read(
         if (r < 0)
                 return r;
         reader.d = d;
+        d->document = json_ref(document);
+        d->entry = entry;
         if (entry->type != JSON_OBJECT)
                 complain(&reader,
                          entry,

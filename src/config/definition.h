@@ -114,8 +114,9 @@ typedef struct Definition {
         StderrWish stderr_to;
         ProtocolWish protocol;
 
-        char **ignored;      /* JSON pointers of keys that are accepted and without effect here */
-        JsonValue *document; /* keeps inline manifests alive */
+        char **ignored;         /* JSON pointers of keys that are accepted and without effect here */
+        const JsonValue *entry; /* what it was read from: borrowed from document */
+        JsonValue *document;
 } Definition;
 
 Definition *definition_free(Definition *d);

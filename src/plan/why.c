@@ -103,10 +103,7 @@ static int suggest(WhyContext *c, const JsonValue *root, const Place *place, cha
 }
 
 static int suggest_in_definition(WhyContext *c, const Place *place, char *value) {
-        static const JsonValue nothing = { .type = JSON_OBJECT };
-
-        /* The document of a client's file is that of all its servers: which of its keys are this one's is not known here. */
-        return suggest(c, c->d->dialect == DIALECT_OWN ? c->d->document ?: &nothing : NULL, place, value);
+        return suggest(c, c->d->entry, place, value);
 }
 
 static int suggest_in_manifest(WhyContext *c, const Place *place, char *value) {
