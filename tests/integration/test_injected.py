@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A lack of everything, at each step of a session: whatever call fails, the client is told, nothing is
+left, and the supervisor goes on."""
+
+import contextlib
+import errno
+import random
+
+import fail
+from checks import QUICK_STOP, WAYS, nothing_left, talks
+from client import Closed
+from harness import case, eventually, expect, expect_equal
+
+# How often a session calls each of them is found out; this is only where to give up counting.
+MOST = 60
+ERRORS = {
+    'fork': errno.EAGAIN,
+    'pipe2': errno.EMFILE,
+    'pidfd_open': errno.EMFILE,
+    'accept4': errno.ENFILE,
+    'recvmsg': errno.ENOMEM,
+    'sendmsg': errno.ENOBUFS,
+    'epoll_ctl': errno.ENOSPC,
+    'open': errno.EMFILE,
+    'fcntl': errno.EMFILE,
+    'getrandom': errno.EAGAIN,
+}
+
+
+@contextlib.contextmanager
+def orders_of(server):
+    orders = fail.Orders(server)
+    try:
+        yield orders
+    finally:
+        orders.close()
+
+
+def session_that_may_fail(server, way):
+    """It works, or its client sees an end; it never waits for nothing."""
+    with contextlib.suppress(OSError):
+        client = server.open(way)
+        with contextlib.suppress(Closed, OSError, ValueError, KeyError):
+            client.initialize()
+        client.close()
+
+
+def as_before(server, pid, fds):
+    """The supervisor is the same, has the same descriptors, and serves."""
+    nothing_left(server, 20)
+    expect_equal(server.supervisor, pid, 'MainPID')
+    server.world.systemctl('reload', server.unit)  # forgets the back-off
+    eventually(
+        lambda: server.supervisor_fds() == fds, lambda: f'{fds} descriptors, but {server.supervisor_fds()}'
+    )
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+def fails_everywhere(world, function, way):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with orders_of(server) as orders:
+        talks(server.connect()).close()
+        nothing_left(server)
+        pid, fds = server.supervisor, server.supervisor_fds()
+        for nth in range(1, MOST):
+            orders.give(function, ERRORS[function], nth)
+            session_that_may_fail(server, way)
+            nothing_left(server, 20)
+            if not orders.take_back():
+                break
+            world.systemctl('reload', server.unit)
+        as_before(server, pid, fds)
+        expect(nth > 1, f'a session never calls {function}, so nothing was tested')
+
+
+def case_of(function, way):
+    def run(world):
+        fails_everywhere(world, function, way)
+
+    run.__name__ = f'{function} fails at each place of a session over {way}'
+    run.__module__ = __name__
+    case(run, timeout=180)
+
+
+for _function in ERRORS:
+    for _way in WAYS:
+        # Only one of the ways has a message to receive.
+        if _way == 'connect' or _function not in ('recvmsg', 'getrandom'):
+            case_of(_function, _way)
+
+
+@case(timeout=180)
+def memory_runs_out_at_random(world):
+    """Too many places to try each; the supervisor may even give up, if only nothing stays behind."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with orders_of(server) as orders:
+        talks(server.connect()).close()
+        chance = random.Random(1)
+        for number in range(30):
+            orders.give('malloc', errno.ENOMEM, chance.randrange(1, 400))
+            session_that_may_fail(server, WAYS[number % 2])
+            nothing_left(server, 20)
+            orders.take_back()
+            world.systemctl('reload-or-restart', server.unit, check=False)
+        nothing_left(server)
+        talks(server.connect()).close()
+        nothing_left(server)
+
+
+@case
+def a_scope_name_that_is_taken_is_not_taken_twice(world):
+    """A stale unit has the name that chance would give the session."""
+    server = world.fixture('honest')
+    stale = f'mcp-{server.name}-0000000000000000'
+    sleeper = world.popen(['systemd-run', world.flag, '--scope', '-q', f'--unit={stale}', 'sleep', '1000'])
+    eventually(lambda: f'{stale}.scope' in server.scopes(), 'the stale scope')
+    with orders_of(server) as orders:
+        # A supervisor that starts takes it for one of its own, so it comes back.
+        eventually(lambda: not server.scopes(), 'the stale scope is swept')
+        sleeper.wait(10)
+        sleeper = world.popen(
+            ['systemd-run', world.flag, '--scope', '-q', f'--unit={stale}', 'sleep', '1000']
+        )
+        eventually(lambda: f'{stale}.scope' in server.scopes(), 'the stale scope')
+        orders.give('getrandom', 0)
+        client = talks(server.connect())
+        expect(orders.take_back(), 'no name was made')
+        expect_equal(len(server.scopes()), 2, 'scopes')
+        client.close()
+        eventually(lambda: server.scopes() == [f'{stale}.scope'], 'only the stale scope')
+    sleeper.kill()
+    sleeper.wait()
+
+
+@case
+def a_child_that_dies_before_its_scope_is_made_leaves_none(world):
+    """A zombie in a scope keeps it active for ever, if nobody stops it."""
+    server = world.fixture('honest')
+    with orders_of(server) as orders:
+        for way in WAYS:
+            orders.give('fork', 0)
+            client = server.open(way)
+            with contextlib.suppress(Closed, OSError, KeyError, AssertionError):
+                client.initialize()
+            client.close()
+            expect(orders.take_back(), 'nothing was forked')
+            nothing_left(server)
+            world.systemctl('reload', server.unit)
+        talks(server.connect()).close()
+        nothing_left(server)
