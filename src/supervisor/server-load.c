@@ -113,10 +113,10 @@ int server_load(Server *s, ServerEvent *ret) {
                 return 0;
         }
         r = start_query(s, setup);
+        setup_unref(s->next);
+        s->next = r < 0 ? NULL : TAKE_PTR(setup);
         if (r < 0)
                 return r;
-        setup_unref(s->next);
-        s->next = TAKE_PTR(setup);
         *ret = _SERVER_EVENT_NONE;
         return 0;
 }

@@ -68,9 +68,9 @@ static SessionEvent do_launch(Session *s, SessionEvent event) {
         s->timer = sd_event_source_disable_unref(s->timer);
         if (server_admit(s->server, s, &s->refusal) < 0 || session_make_child(s) < 0)
                 return SESSION_EVENT_NOT_ADMITTED;
-        r = session_watch_client(s);
+        r = session_start_scope(s);
         if (r >= 0)
-                r = session_start_scope(s);
+                r = session_watch_client(s);
         if (r < 0) {
                 refusal_set(&s->refusal,
                             "MCP-R-START",
@@ -210,6 +210,9 @@ static SessionEvent do_stop(Session *s, SessionEvent event) {
         s->stop_usec = server_now(s->server);
         if (s->child.exited)
                 (void) session_arm_timer(s, HANG_UP_USEC);
+        if (!s->scope)
+                /* It came to nothing before there was even a name. */
+                return SESSION_EVENT_UNIT_STOPPED;
         r = manager_stop_unit(
                         s->server->manager,
                         s->scope,
@@ -255,8 +258,7 @@ static SessionEvent do_abort(Session *s, SessionEvent event) {
                 event_log(&s->server->journal,
                           EVENT_REFUSED,
                           &fields,
-                          "Session %s of %s was not started: %s",
-                          s->unique,
+                          "A session of %s was not started: %s",
                           s->server->name,
                           strempty(s->refusal.reason));
                 if (event != SESSION_EVENT_STOP)

@@ -204,24 +204,6 @@ def member_manager(verb):
     )
 
 
-@case(managers=['user'], timeout=90)
-def a_user_who_logs_out_takes_the_servers_along(world):
-    """Without linger the last logout ends the user's manager, which is all that happens here as well."""
-    server = world.fixture('ignore_both', stop=QUICK_STOP)
-    clients = [talks(server.open(way)) for way in WAYS]
-    try:
-        member_manager('stop')
-        eventually(lambda: not server.processes(), lambda: f'processes left: {server.processes()}')
-        expect_equal(server.cgroups(), [], 'groups left')
-        for client in clients:
-            client.kill()
-    finally:
-        prepare()
-    world.systemctl('start', server.socket_unit)
-    talks(server.connect()).close()
-    nothing_left(server)
-
-
 def login():
     """A session of member as a login makes one, for as long as the process lives; it says so first."""
     argv = ['systemd-run', '-q', '--wait', '--pipe', '-p', 'PAMName=login', '-p', f'User={MEMBER}']
@@ -232,24 +214,51 @@ def login():
     return process
 
 
-@case(managers=['user'], timeout=90)
-def with_linger_servers_outlive_a_logout(world):
-    subprocess.run(['loginctl', 'enable-linger', MEMBER], check=True, timeout=20)
+def manager_is_gone():
+    state = subprocess.run(
+        ['systemctl', 'is-active', f'user@{ids_of(MEMBER)[0]}.service'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return state.stdout.strip() in ('inactive', 'failed')
+
+
+@case(managers=['user'], timeout=120)
+def a_user_who_logs_out_takes_the_servers_along(world):
+    """logind ends the manager ten seconds after the last logout (UserStopDelaySec=)."""
+    member_manager('stop')
     try:
         with login() as session:
-            server = world.fixture('honest')
-            client = talks(server.connect())
+            server = world.fixture('ignore_both', stop=QUICK_STOP)
+            clients = [talks(server.open(way)) for way in WAYS]
             session.communicate('out\n', timeout=20)
-        time.sleep(1)
-        still_talks(client)
-        client.close()
-        nothing_left(server)
-        talks(server.dial()).close()
-        nothing_left(server)
+        eventually(lambda: not server.processes(), lambda: f'processes left: {server.processes()}', 40)
+        eventually(manager_is_gone, 'the end of the manager', 40)
+        expect_equal(server.cgroups(), [], 'groups left')
+        for client in clients:
+            client.kill()
     finally:
-        # The manager that was started by hand before is to stay, whoever logs in and out.
-        subprocess.run(['loginctl', 'disable-linger', MEMBER], check=True, timeout=20)
         prepare()
+    world.systemctl('start', server.socket_unit)
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case(managers=['user'], timeout=90)
+def with_linger_servers_outlive_a_logout(world):
+    """It is left on: without it logind would end the manager that the other cases have."""
+    subprocess.run(['loginctl', 'enable-linger', MEMBER], check=True, timeout=20)
+    with login() as session:
+        server = world.fixture('honest')
+        client = talks(server.connect())
+        session.communicate('out\n', timeout=20)
+    time.sleep(12)
+    still_talks(client)
+    client.close()
+    nothing_left(server)
+    talks(server.dial()).close()
+    nothing_left(server)
 
 
 PROGRAMS = ('libexec/mcp-supervisor', 'bin/mcp-connect', 'bin/mcp-sandbox')

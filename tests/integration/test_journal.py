@@ -72,3 +72,17 @@ def the_unit_journal_shows_supervisor_and_server(world):
         return world.run(['journalctl', '-b', '-q', '--no-pager', match], user='root').stdout
 
     eventually(lambda: 'its last words' in shown(), lambda: f'the last words under the unit:\n{shown()}')
+
+
+@case
+def a_run_time_that_is_over_is_told_by_its_name(world):
+    server = world.fixture('ignore_both', stop=QUICK_STOP, limits={'runtime': '1s'})
+    client = talks(server.connect())
+    expect(client.wait() != 0, 'mcp-connect says that all is well')
+    told = client.stderr_text()
+    expect('limits.runtime' in told and '1s' in told, f'the client was told: {told!r}')
+    nothing_left(server)
+    eventually(
+        lambda: any(r.get('MCP_CODE') == 'MCP-E-RUNTIME' for r in events(world, server)),
+        'the limit in the journal',
+    )
