@@ -110,6 +110,27 @@ Plan *plan_free(Plan *p) {
         return NULL;
 }
 
+/* Strict is never less than what the server's own file says: a setting of all servers, or the name of the command, does
+ * not turn it into nothing. */
+static void check_strict_is_something(PlanContext *c) {
+        const Isolation *i = &c->plan->isolation;
+
+        if (c->d->isolation.enforcement != ENFORCEMENT_STRICT || !streq(i->mode, "none") ||
+            (i->source != ISOLATION_SOURCE_GLOBAL && i->source != ISOLATION_SOURCE_SERVER_OPT_IN_IGNORED &&
+             i->source != ISOLATION_SOURCE_ALREADY_DOCKER))
+                return;
+        plan_refuse(c,
+                    "MCP-P-STRICT-UNCONFINED",
+                    c->d->isolation.mode.value ? &c->d->isolation.mode : NULL,
+                    i->source == ISOLATION_SOURCE_ALREADY_DOCKER
+                                    ? "Set isolation.enforcement to \"best-effort\": docker confines by "
+                                      "itself."
+                                    : "Set isolation.mode to \"sandbox\", or to \"none\" if that is meant.",
+                    "isolation.enforcement is strict, but the isolation mode is none (source %s): nothing "
+                    "would be enforced.",
+                    isolation_source_to_string(i->source));
+}
+
 static int set_isolation(PlanContext *c, const GlobalIsolation *global) {
         Plan *p = c->plan;
 
@@ -146,6 +167,7 @@ static int set_isolation(PlanContext *c, const GlobalIsolation *global) {
         p->reads_confined = c->manifest && p->syscall_floor;
         p->strict = c->d->isolation.enforcement == ENFORCEMENT_STRICT ||
                     (c->d->isolation.enforcement == ENFORCEMENT_UNSET && c->manifest);
+        check_strict_is_something(c);
         if (c->manifest && streq(p->isolation.mode, "none"))
                 plan_refuse(c,
                             "MCP-P-MANIFEST-UNCONFINED",

@@ -600,3 +600,40 @@ TEST(a_server_does_not_write_its_own_definition) {
         ASSERT_NOT_NULL(strstr(message("MCP-P-OWN-FILE"), "/etc/x/test.json"));
         fake_files = usual_files;
 }
+
+TEST(strict_is_not_made_nothing_by_others) {
+        static const GlobalIsolation none = { .present = true, .mode = (char *) "none" };
+        static const FakeFile files[] = {
+                { "/", NULL, 0, NULL },
+                { "/usr/bin/true", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/srv/tools/docker", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/home/ada/.local/state/mcp/test", NULL, 0, NULL },
+                {},
+        };
+        static const struct {
+                const char *command, *isolation;
+                const GlobalIsolation *global;
+                int result;
+        } table[] = {
+                { "true", "\"enforcement\": \"strict\"", &none, -EPERM },
+                { "true", "\"enforcement\": \"strict\", \"mode\": \"sandbox\"", &none, 0 },
+                { "true", "\"enforcement\": \"strict\", \"mode\": \"none\"", NULL, 0 },
+                { "true", "\"enforcement\": \"best-effort\"", &none, 0 },
+                { "/srv/tools/docker", "\"enforcement\": \"strict\", \"mode\": \"sandbox\"", NULL, -EPERM },
+                { "/srv/tools/docker", "\"mode\": \"sandbox\"", NULL, 0 },
+        };
+        HostFacts host = fake_host(7);
+
+        fake_files = files;
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                _cleanup_free_ char *json =
+                                strformat("{ \"command\": \"%s\", \"isolation\": { %s } }",
+                                          table[i].command,
+                                          table[i].isolation);
+
+                printf("# %zu\n", i);
+                ASSERT_EQ(make(&host, table[i].global, NULL, json), table[i].result);
+                ASSERT_EQ(problem("MCP-P-STRICT-UNCONFINED") != NULL, table[i].result < 0);
+        }
+        fake_files = usual_files;
+}
