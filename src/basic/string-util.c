@@ -92,6 +92,15 @@ bool string_is_utf8(const char *s, size_t n) {
         return true;
 }
 
+/* Characters of three bytes that end a line or turn the text around: what is shown would not be what is there. */
+static bool utf8_rearranges(const char *s, size_t length) {
+        const unsigned char *p = (const unsigned char *) s;
+
+        return length == 3 && p[0] == 0xe2 &&
+               ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) || /* U+2028 … U+202E */
+                (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));  /* U+2066 … U+2069 */
+}
+
 char *string_escape_control(const char *s) {
         static const char hex[] = "0123456789abcdef";
         size_t n = strlen(s);
@@ -105,8 +114,8 @@ char *string_escape_control(const char *s) {
                 unsigned char c = (unsigned char) *s;
                 bool c1 = k == 2 && c == 0xc2 && (unsigned char) s[1] < 0xa0;
 
-                if (k == 0 || c1 || c < 0x20 || c == 0x7f) {
-                        size_t bytes = c1 ? 2 : 1;
+                if (k == 0 || c1 || c < 0x20 || c == 0x7f || utf8_rearranges(s, k)) {
+                        size_t bytes = MAX(k, (size_t) 1);
 
                         for (size_t i = 0; i < bytes; i++) {
                                 c = (unsigned char) s[i];

@@ -34,8 +34,8 @@ char *strformat(const char *format, ...) _printf_(1, 2);
 /* Replaces *p by a copy of s (NULL allowed), freeing what was there. -ENOMEM leaves *p as it was. */
 int free_and_strdup(char **p, const char *s);
 
-/* A copy of s that is harmless on a terminal and in a log: control characters, DEL, C1 and invalid UTF-8 become
- * \xNN. Valid UTF-8 stays. */
+/* A copy of s that is harmless on a terminal and in a log: control characters, DEL, C1, what rearranges a line
+ * (U+2028 to U+202E, U+2066 to U+2069) and invalid UTF-8 become \xNN. Other UTF-8 stays. */
 char *string_escape_control(const char *s);
 
 /* A word as a POSIX shell takes it: in single quotes where it has to be. NULL: out of memory. */

@@ -19,6 +19,10 @@ TEST(control_characters_are_escaped) {
                 { "\x7f", "\\x7f" },
                 { "\xc2\x9b", "\\xc2\\x9b" }, /* C1: some terminals take it for ESC [ */
                 { "\xff\xfe", "\\xff\\xfe" },
+                { "a\xe2\x80\xaetxt", "a\\xe2\\x80\\xaetxt" }, /* RIGHT-TO-LEFT OVERRIDE */
+                { "\xe2\x81\xa6", "\\xe2\\x81\\xa6" },
+                { "\xe2\x80\xa8", "\\xe2\\x80\\xa8" }, /* LINE SEPARATOR */
+                { "\xe2\x80\xa6 \xe2\x82\xac", "\xe2\x80\xa6 \xe2\x82\xac" },
                 { "", "" },
         };
 
