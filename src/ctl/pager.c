@@ -22,7 +22,10 @@ static const char *pager_command(void) {
                 command = getenv("PAGER");
         if (!command)
                 command = "less";
-        return isempty(command) || streq(command, "cat") ? NULL : command;
+        if (isempty(command) || streq(command, "cat"))
+                return NULL;
+        /* Whoever may run us by sudo(8) may not for that reason run anything else: see also LESSSECURE below. */
+        return getenv("SUDO_UID") ? "less" : command;
 }
 
 static int pager_spawn(char *const *argv, int fd) {
@@ -35,6 +38,11 @@ static int pager_spawn(char *const *argv, int fd) {
         /* Quit where it fits the screen, keep colours, leave the text there: systemd's own set. */
         if (!env_get(env, "LESS")) {
                 r = env_set(&env, "LESS", "FRSXMK");
+                if (r < 0)
+                        return r;
+        }
+        if (env_get(env, "SUDO_UID")) {
+                r = env_set(&env, "LESSSECURE", "1");
                 if (r < 0)
                         return r;
         }

@@ -538,6 +538,8 @@ def long_output_goes_through_the_pager():
         yield 'it was used in spite of --no-pager'
     if 'NAME' not in on_a_terminal('list', env={'PAGER': '/nonexistent/pager'}):
         yield 'nothing is shown without a pager'
+    if 'PAGED' in on_a_terminal('list', env={'PAGER': 'sed s/NAME/PAGED/', 'SUDO_UID': '1000'}):
+        yield 'under sudo it runs any program'
 
 
 if __name__ == '__main__':
