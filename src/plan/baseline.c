@@ -196,6 +196,18 @@ static int add_own_directories(PlanContext *c) {
                         strdup("baseline: temp directory"));
 }
 
+bool plan_is_runtime(const char *program) {
+        const char *name = path_basename(program);
+
+        for (size_t i = 0; i < ELEMENTSOF(runtime_commands); i++) {
+                const char *version = startswith(name, runtime_commands[i].command);
+
+                if (version && strspn(version, "0123456789.") == strlen(version))
+                        return true;
+        }
+        return false;
+}
+
 /* The presets of the command and of the interpreters behind it. */
 static int add_runtimes(PlanContext *c) {
         for (size_t i = 0; i < ELEMENTSOF(runtime_paths); i++) {

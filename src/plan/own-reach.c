@@ -117,7 +117,8 @@ static int judge_rule(PlanContext *c, PathRule *rule) {
                                   writable->path));
 }
 
-/* Behind a program that the server can replace, links and #! lines name what the server likes. */
+/* Behind a program that the server can replace, links and #! lines name what the server likes. Where an interpreter is
+ * installed it may look all the same: a virtual environment in the working directory needs that. */
 static int judge_programs(PlanContext *c) {
         bool replaceable = false;
 
@@ -126,7 +127,7 @@ static int judge_programs(PlanContext *c) {
                 int r;
 
                 r = find_writable_on_the_way(c, *program, NULL, &writable);
-                if (r >= 0 && replaceable)
+                if (r >= 0 && replaceable && !plan_is_runtime(*program))
                         r = drop_follower(
                                         c,
                                         strformat("baseline: where %s is installed", *program),

@@ -64,6 +64,8 @@ int plan_grants(PlanContext *c);
 /* For messages: the definition's own place for a rule (NULL: none), and whether nobody asked for it. */
 const Text *plan_rule_text(const PlanContext *c, const PathRule *rule);
 bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule);
+/* Is it named like an interpreter or a package runner (policy/runtimes.conf), whatever its version? */
+bool plan_is_runtime(const char *program);
 /* own-reach.c: takes back, or refuses, what the server itself could have widened. */
 int plan_check_reach(PlanContext *c);
 /* Network, UNIX sockets and scopes. */

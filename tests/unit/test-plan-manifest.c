@@ -258,6 +258,8 @@ TEST(links_that_the_server_could_have_planted_are_not_followed) {
                 { "/usr/bin/true", NULL, S_IFREG | 0755, "\177ELF" },
                 { "/usr/bin/sh", NULL, S_IFREG | 0755, "\177ELF" },
                 { "/home/ada/private/bin/tool", NULL, S_IFREG | 0755, "\177ELF" },
+                { "/srv/project/.venv/bin/python", "/home/ada/forge/bin/python3.12", 0, NULL },
+                { "/home/ada/forge/bin/python3.12", NULL, S_IFREG | 0755, "\177ELF" },
                 { "/home/ada/private/letter", NULL, S_IFREG | 0600, "x" },
                 { "/home/ada/.local/state/mcp/test/tmp", "/home/ada/private", 0, NULL },
                 { "/srv/project/data", "/home/ada/private/letter", 0, NULL },
@@ -278,5 +280,10 @@ TEST(links_that_the_server_could_have_planted_are_not_followed) {
                 ASSERT_FALSE(streq_ptr(leads_to, "/home/ada/private") ||
                              streq_ptr(leads_to, "/home/ada/private/letter"));
         }
+        /* An interpreter finds its library. */
+        ASSERT_OK(load(7,
+                       "\"command\": \"/srv/project/.venv/bin/python\", \"working_dir\": \"/srv/project\"",
+                       ""));
+        ASSERT_EQ(granted("/home/ada/forge"), RX);
         used_files = usual_files;
 }
