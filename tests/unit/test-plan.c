@@ -305,7 +305,8 @@ TEST(keys_by_function) {
         /* What other programs of the person run without any sandbox. */
         ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.claude.json", ACCESS_WRITE));
         ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.nvm/versions", ACCESS_WRITE));
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/usr/lib/python3", ACCESS_WRITE));
+        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/usr/local/bin", ACCESS_WRITE));
+        ASSERT_NULL(plan_key_to_the_house(&host, "/usr/lib/some-server", ACCESS_WRITE)); /* a program's own */
 }
 
 TEST(keys_of_persons_hold_in_the_system_manager) {
