@@ -35,7 +35,7 @@ int ctl_say(Ctl *ctl, const char *format, ...) {
 }
 
 int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *undo) {
-        _cleanup_json_out_ JsonOut out;
+        _cleanup_json_out_ JsonOut out = {};
         json_object *root;
         int r;
 

@@ -211,7 +211,7 @@ void talk_add_failure(JsonOut *out, json_object *parent, const Talk *t) {
 }
 
 int talk_report(Ctl *ctl, const Talk *t) {
-        _cleanup_json_out_ JsonOut out;
+        _cleanup_json_out_ JsonOut out = {};
         json_object *root;
         int r;
 

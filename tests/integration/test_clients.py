@@ -196,6 +196,15 @@ def probe_tells_the_era_tools_and_time_in_json(world):
     expect('legacy' in text and 'fixture' in text and 'echo' in text, f'probe says {text}')
 
 
+@case
+def tools_and_call_tell_what_went_wrong_as_probe_does(world):
+    server = world.fixture('silent')
+    for operands in (['tools', server.name], ['call', server.name, 'echo']):
+        done = ctl(world, '--timeout=1s', *operands, check=False)
+        expect_equal(done.returncode, 1, f'exit status of {operands}: {done.stderr}')
+        expect('MCP-E-TIMEOUT' in done.stderr, f'{operands}: {done.stderr}')
+
+
 @case(managers=['user'])
 def mcp_sandbox_confines_without_a_manager(world):
     inside, outside = world.directory('sandbox-in'), world.directory('sandbox-out')
