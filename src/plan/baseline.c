@@ -4,6 +4,7 @@
 
 #include "basic/path-util.h"
 #include "basic/string-util.h"
+#include "plan/house-keys.h"
 #include "plan/plan-internal.h"
 
 typedef enum When { WHEN_SANDBOX = 1 << 0, WHEN_MANIFEST = 1 << 1 } When;
@@ -149,7 +150,7 @@ static bool already_writable(const PlanContext *c, const char *path) {
 
         if (c->host->state_dir && path_startswith(path, c->host->state_dir))
                 return true;
-        return p->working_dir && path_startswith(path, p->working_dir);
+        return p->working_dir && !c->working_dir_closed && path_startswith(path, p->working_dir);
 }
 
 static int add_policy_path(PlanContext *c, const char *path, unsigned access, unsigned flags, char *source) {
@@ -373,10 +374,29 @@ static int add_policy(PlanContext *c) {
         return 0;
 }
 
+/* Nobody asked for mcp-sandbox's current directory to be writable, so check_keys() takes that away rather than refuse
+ * where a key to the house is in it. What the server needs below it then has rules of its own. */
+static int find_closed_working_dir(PlanContext *c) {
+        _cleanup_path_facts_ PathFacts facts = {};
+        _cleanup_house_keys_ HouseKeys keys = {};
+        int r;
+
+        if (!c->plan->working_dir || c->d->working_dir.line > 0)
+                return 0;
+        r = c->host->resolve(c->host->userdata, c->plan->working_dir, &facts);
+        if (r >= 0)
+                r = house_keys_init(c->host, &keys);
+        if (r >= 0)
+                c->working_dir_closed = house_keys_find(&keys, facts.resolved);
+        return r == -ENOMEM ? r : 0;
+}
+
 int plan_baseline(PlanContext *c) {
         int r;
 
-        r = add_policy(c);
+        r = find_closed_working_dir(c);
+        if (r >= 0)
+                r = add_policy(c);
         if (r >= 0)
                 r = add_own_directories(c);
         if (r == -ENOMEM)

@@ -17,10 +17,11 @@ typedef struct PlanContext {
         char *env_file; /* as opened; NULL: none */
         bool env_file_has_tmp_dir;
         bool home_private;
-        bool has_manifest; /* the definition names or holds one, also where it was not read yet */
-        bool refused;      /* something was refused: -EPERM rather than -EINVAL */
-        char **programs;   /* every program file on the way to the process: command, links, interpreters */
-        char **runtimes;   /* basenames that choose runtime presets */
+        bool has_manifest;       /* the definition names or holds one, also where it was not read yet */
+        bool refused;            /* something was refused: -EPERM rather than -EINVAL */
+        bool working_dir_closed; /* mcp-sandbox's, and a key to the house is in it: it will not be writable */
+        char **programs; /* every program file on the way to the process: command, links, interpreters */
+        char **runtimes; /* basenames that choose runtime presets */
 } PlanContext;
 
 void plan_context_done(PlanContext *c); /* all but plan and problems */

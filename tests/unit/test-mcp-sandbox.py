@@ -143,6 +143,17 @@ def a_home_is_no_place_to_write():
 
 
 @case
+def caches_can_be_filled_from_any_directory():
+    for place in ('home', 'work', 'top'):
+        with world() as w:
+            needs_landlock()
+            done = subprocess.run([SANDBOX, 'sh', '-c', 'echo x >"$HOME/.npm/x" && echo x >"$HOME/.cache/x"'],
+                                  cwd=getattr(w, place), check=False, capture_output=True, text=True,
+                                  env={'HOME': str(w.home), 'PATH': '/usr/bin:/bin'})
+            assert done.returncode == 0, f'{place}: {done.stderr}'
+
+
+@case
 def what_is_missing_is_said():
     with world() as w:
         needs_landlock()
