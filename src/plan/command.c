@@ -299,6 +299,25 @@ static const char *env_operand(char *const *words) {
         return NULL;
 }
 
+/* The kernel takes a carriage return for a part of the interpreter's name, and says that this does not exist. Behind an
+ * option it is the interpreter's affair: perl, for one, does not mind. */
+static bool refuse_carriage_return(PlanContext *c, const char *path, char **words) {
+        const char *name = streq(path_basename(words[0]), "env") ? env_operand(words + 1) : NULL;
+
+        if (!endswith(name ?: words[0], "\r"))
+                return false;
+        plan_problem(c,
+                     PROBLEM_ERROR,
+                     "MCP-P-INTERPRETER-NOT-FOUND",
+                     &c->d->command,
+                     "Save the script with the line ends of UNIX: sed -i 's/\\r$//' FILE.",
+                     "The first line of the script %s ends in a carriage return, as on Windows, so its "
+                     "interpreter "
+                     "cannot be found.",
+                     path);
+        return true;
+}
+
 /* The interpreter that a script names. 0: none (no script, or it cannot be read; then the kernel decides). */
 static int script_interpreter(PlanContext *c, const char *path, char **ret) {
         _cleanup_strv_free_ char **words = NULL;
@@ -310,11 +329,11 @@ static int script_interpreter(PlanContext *c, const char *path, char **ret) {
         if (n < 3 || head[0] != '#' || head[1] != '!')
                 return 0;
         head[n] = 0;
-        head[strcspn(head, "\r\n")] = 0;
+        head[strcspn(head, "\n")] = 0;
         r = strv_split(head + 2, " \t", &words);
         if (r < 0)
                 return r;
-        if (!words || !path_is_absolute(words[0]))
+        if (!words || !path_is_absolute(words[0]) || refuse_carriage_return(c, path, words))
                 return 0;
         r = note_program(c, words[0]);
         if (r < 0)

@@ -217,9 +217,12 @@ TEST(command_problems_have_their_own_words) {
                 { "/srv/project", "MCP-P-COMMAND-NOT-EXECUTABLE", "is a directory" },
                 { "/srv/loop", "MCP-P-COMMAND-NOT-EXECUTABLE", "cannot be used" },
                 { "/srv/project/run.sh", "MCP-P-INTERPRETER-NOT-FOUND", "/srv/missing/interpreter" },
+                { "/srv/project/dos.sh", "MCP-P-INTERPRETER-NOT-FOUND", "carriage return" },
+                { "/srv/project/dos-env.sh", "MCP-P-INTERPRETER-NOT-FOUND", "carriage return" },
                 { "npx", "MCP-P-RUNNER-ARGS", "npx" },
         };
 
+        ASSERT_OK(make7("{ \"command\": \"/srv/project/dos-option.sh\" }"));
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_free_ char *json = strformat("{ \"command\": \"%s\" }", cases[i].command);
 
