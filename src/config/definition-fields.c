@@ -13,7 +13,9 @@ bool field_expect(DefinitionReader *reader, const Field *field, const JsonValue 
                  v,
                  "MCP-C-TYPE",
                  NULL,
-                 "\"%s\" must be %s, not %s.",
+                 v->parent && v->parent->type == JSON_ARRAY
+                                 ? "Every entry of \"%s\" must be %s, and this is %s."
+                                 : "\"%s\" must be %s, not %s.",
                  field->name,
                  json_type_to_string(type),
                  json_type_to_string(v->type));

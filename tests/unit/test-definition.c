@@ -430,6 +430,16 @@ TEST(what_is_wrong_is_named_with_place_and_remedy) {
         }
 }
 
+TEST(a_wrong_entry_is_told_from_a_wrong_list) {
+        _cleanup_problems_ ProblemList problems = {};
+        _cleanup_definition_ Definition *d =
+                        read_own("{ \"command\": \"x\", \"sessions\": {\"accept_env\": [5]} }", &problems);
+        const Problem *p = find_problem(&problems, "MCP-C-TYPE", "/sessions/accept_env/0");
+
+        ASSERT_TRUE(p);
+        ASSERT_CONTAINS(p->message, "Every entry of \"accept_env\" must be a string");
+}
+
 TEST(all_problems_come_at_once) {
         _cleanup_problems_ ProblemList problems = {};
         _cleanup_definition_ Definition *d =
