@@ -221,12 +221,15 @@ static void check_shape(ClientFile *f) {
         static const char *const elsewhere[] = { "context_servers", "mcp",     "projects",
                                                  "mcp_servers",     "command", NULL };
         const JsonValue *item;
+        bool known = f->document->n_items == 0;
 
         JSON_FOREACH (item, f->document) {
                 const char *near;
 
-                if (strv_contains((char *const *) ours, item->key))
+                if (strv_contains((char *const *) ours, item->key)) {
+                        known = true;
                         continue;
+                }
                 near = string_nearest(item->key, ours);
                 if (near)
                         problem_add_key(&f->problems,
@@ -247,7 +250,19 @@ static void check_shape(ClientFile *f) {
                                         "Use \"mcpctl import\" on the original file.",
                                         "Servers below \"%s\" are not read from here.",
                                         item->key);
+                else
+                        continue;
+                known = true;
         }
+        if (!known)
+                problem_add(&f->problems,
+                            PROBLEM_WARNING,
+                            "MCP-C-SHAPE",
+                            f->path,
+                            f->document,
+                            "Put the servers below \"mcpServers\".",
+                            "The file has neither \"mcpServers\" nor \"servers\", so no server is read from "
+                            "it.");
 }
 
 static bool is_blank(const char *text, size_t size) {

@@ -207,6 +207,7 @@ TEST(broken_files_say_so) {
                 { "{ \"context_servers\": {} }", "MCP-C-SHAPE" },
                 { "{ \"mcp\": { \"servers\": {} } }", "MCP-C-SHAPE" },
                 { "{ \"command\": \"x\" }", "MCP-C-SHAPE" },
+                { "{ \"theme\": \"dark\" }", "MCP-C-SHAPE" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(table); i++) {
