@@ -173,7 +173,8 @@ static int fail_option(Ctl *ctl, const char *word) {
                 nearest = string_nearest(plain, names);
         }
         remedy = nearest ? strformat("Did you mean --%s?", nearest)
-                         : strdup("\"mcpctl --help\" lists them; options of another command stand behind "
+                         : strdup("\"mcpctl --help\" lists them; a name that begins with \"-\" and options "
+                                  "of another command stand behind "
                                   "\"--\".");
         if (!remedy)
                 return -ENOMEM;
@@ -388,7 +389,7 @@ static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
         fill_getopt(long_options, letters);
         opterr = 0;
         for (;;) {
-                int at = optind, c = getopt_long(argc, argv, letters, long_options, NULL);
+                int c = getopt_long(argc, argv, letters, long_options, NULL);
                 const Option *o;
 
                 if (c < 0)
@@ -403,8 +404,12 @@ static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
                         return -EINVAL;
                 }
                 o = c == '?' ? NULL : option_find(c);
-                if (!o)
-                        return fail_option(ctl, argv[optind > at ? optind - 1 : at]);
+                if (!o) {
+                        /* A letter may stand anywhere in a word that getopt has not yet left. */
+                        const char letter[] = { '-', (char) optopt, '\0' };
+
+                        return fail_option(ctl, optopt > 0 && optopt < 0x100 ? letter : argv[optind - 1]);
+                }
                 given[o - options] = true;
                 r = apply(ctl, c);
                 if (r != 0)

@@ -213,6 +213,7 @@ def unknown_server_is_answered_with_the_nearest():
 def wrong_usage_exits_with_2_and_says_what_is_right():
     for args, words in (
             (['chek'], ('"mcpctl check"',)), (['--jsn'], ('--json',)), (['show'], ('mcpctl show NAME',)), (['-x'], ('-x',)),
+            (['check', '-dash'], ('no option -d', 'behind "--"')),
             (['show', 'a', 'b'], ('mcpctl show NAME',)), (['probe', 'good'], ('--root',)), (['list', '--follow'], ('--follow',)),
             (['--timeout'], ('needs a value',)), (['probe', '--timeout=soon', 'good'], ('30s',)), (['logs', '-n', 'x'], ('--lines',)),
             (['--json=1'], ('--json',)),
