@@ -2,6 +2,9 @@
 
 /* All that is wrong with definitions, and whether a start would be refused: by the same functions as the start. */
 
+#include <grp.h>
+#include <pwd.h>
+
 #include "basic/string-util.h"
 #include "ctl/pager.h"
 #include "ctl/server-plan.h"
@@ -32,6 +35,41 @@ static CtlExit worse(CtlExit a, CtlExit b) {
         return MIN(a, b);
 }
 
+/* The generator gives the socket to a group that is alone, and systemd does not open it without that; of several names
+ * the supervisor leaves out what does not exist. */
+static void check_access(Check *c, const Definition *d) {
+        static char *default_groups[] = { (char *) "mcp", NULL };
+        const bool open = d->access.users || d->access.groups;
+        char **groups = open ? d->access.groups : default_groups;
+        const bool alone = !d->access.users && strv_length(groups) == 1;
+
+        STRV_FOREACH (group, groups)
+                if (!getgrnam(*group))
+                        problem_add_at(&c->problems,
+                                       alone ? PROBLEM_ERROR : PROBLEM_WARNING,
+                                       "MCP-C-NO-ACCOUNT",
+                                       c->file,
+                                       0,
+                                       0,
+                                       open ? "/access/groups" : NULL,
+                                       "Make it with groupadd, or name another one in access.groups.",
+                                       "There is no group \"%s\"%s.",
+                                       *group,
+                                       alone ? ", so the server's sockets cannot be opened for it" : "");
+        STRV_FOREACH (user, d->access.users)
+                if (!getpwnam(*user))
+                        problem_add_at(&c->problems,
+                                       PROBLEM_WARNING,
+                                       "MCP-C-NO-ACCOUNT",
+                                       c->file,
+                                       0,
+                                       0,
+                                       "/access/users",
+                                       "Correct the name, or take it out of access.users.",
+                                       "There is no user \"%s\", so the name lets nobody in.",
+                                       *user);
+}
+
 static int check_definition(Ctl *ctl, Check *c, const Definition *d, const GlobalIsolation *global) {
         _cleanup_verdict_ Verdict v = {};
         int r;
@@ -50,6 +88,10 @@ static int check_definition(Ctl *ctl, Check *c, const Definition *d, const Globa
         problem_list_take(&c->problems, &v.problems);
         c->plan = TAKE_PTR(v.plan);
         c->status = v.status;
+        if (ctl->scope == RUNTIME_SCOPE_SYSTEM && !ctl->root)
+                check_access(c, d);
+        if (c->status == CTL_OK && problem_list_has_errors(&c->problems))
+                c->status = CTL_DEFINITION;
         return 0;
 }
 

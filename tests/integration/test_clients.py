@@ -196,6 +196,18 @@ def probe_tells_the_era_tools_and_time_in_json(world):
     expect('legacy' in text and 'fixture' in text and 'echo' in text, f'probe says {text}')
 
 
+@case(managers=['system'])
+def check_misses_groups_and_users_that_are_not_there(world):
+    server = world.fixture('honest', access={'groups': ['no-such-group']}, start=False)
+    done = ctl(world, 'check', server.name, check=False)
+    expect_equal(done.returncode, 2, f'exit status: {done.stdout}')
+    expect('There is no group "no-such-group"' in done.stdout, done.stdout)
+    several = world.fixture('honest', access={'groups': ['mcp'], 'users': ['no-such-user']}, start=False)
+    done = ctl(world, 'check', several.name, check=False)
+    expect_equal(done.returncode, 0, f'exit status: {done.stdout}')
+    expect('There is no user "no-such-user"' in done.stdout, done.stdout)
+
+
 @case
 def tools_and_call_tell_what_went_wrong_as_probe_does(world):
     server = world.fixture('silent')
