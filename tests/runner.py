@@ -2,8 +2,9 @@
 """Runs the suites and sums their cases.
 
   tests/run                    everything that belongs to every change
-  tests/run --full             that, and what takes longer: packaging, vm
-  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, vm (several may be given)
+  tests/run --full             that, and what takes longer: packaging, soak, vm
+  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm
+                               (several may be given)
   tests/run --match TEXT       of the container suites, only the cases with TEXT in their name
 
 Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
@@ -170,6 +171,10 @@ def suite_npm(args):
     return container_suite('npm', args, ['tests/npm'], [f'{NPM_DIR}:{NPM_INSIDE}'])
 
 
+def suite_soak(args):
+    return container_suite('soak', args, ['tests/soak'], [])
+
+
 def install_npm():
     """Installs the pinned packages where they aren't yet; the client lies beside them to find them."""
     NPM_DIR.mkdir(exist_ok=True)
@@ -281,9 +286,10 @@ SUITES = {
     'container': suite_container,
     'npm': suite_npm,
     'packaging': suite_packaging,
+    'soak': suite_soak,
     'vm': suite_vm,
 }
-LONG_SUITES = ('packaging', 'vm')
+LONG_SUITES = ('packaging', 'soak', 'vm')
 
 
 def run_suite(name, args):

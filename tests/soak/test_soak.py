@@ -1,32 +1,25 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Many short sessions with faults at random, and nothing left at the end.  Takes minutes, so it isn't an
-everyday test.  Run it by root in the container:
+"""Many short sessions with faults at random, and nothing left at the end.  It takes minutes, so it
+belongs to tests/run --full only.
 
-  tests/bed/container run --build DIR -- /srv/mcp-systemd/tests/soak/run [OPTION]…
-
-  --sessions N          how many (default 1000)
-  --seed N              of the faults (default 1); the same seed makes the same sequence
-  --manager KIND        system (default) or user
+MCP_SOAK_SESSIONS (default 1000) and MCP_SOAK_SEED (default 1) may be set; the same seed makes the same
+sequence.
 """
 
-import argparse
 import contextlib
 import os
 import pathlib
 import random
 import signal
 import socket
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'integration'))
-
-import world as worlds
 from checks import QUICK_STOP, WAYS, nothing_left, talks
 from client import Closed
-from harness import eventually, expect, expect_equal
+from harness import case, eventually, expect, expect_equal
 
+SESSIONS = int(os.environ.get('MCP_SOAK_SESSIONS', '1000'))
+SEED = int(os.environ.get('MCP_SOAK_SEED', '1'))
+TIMEOUT = 60 + 5 * SESSIONS
 AT_ONCE = 4
 # RSS after so many sessions is compared with RSS at the end: caches and arenas are full by then.
 WARM_UP = 100
@@ -147,28 +140,8 @@ class Soak:
         done = 0
         while done < sessions:
             done += self.round()
-            if done % 50 < AT_ONCE:
-                print(f'# {done} sessions', flush=True)
         for server in self.servers:
             nothing_left(server, 60)
-
-    def measure(self):
-        """That one supervisor's memory and descriptors do not grow with its sessions."""
-        server = self.world.fixture('honest', stop=QUICK_STOP)
-        before = (0, 0)
-        for number in range(3 * WARM_UP):
-            if number == WARM_UP:
-                nothing_left(server)
-                before = server.supervisor_fds(), rss_kib(server.supervisor)
-            client = server.open(WAYS[number % 2])
-            client.initialize()
-            (client.kill if number % 3 else client.close)()
-            self.world.clients.clear()
-        nothing_left(server)
-        eventually(lambda: server.supervisor_fds() == before[0], 'descriptors as before')
-        after = rss_kib(server.supervisor)
-        expect(after <= before[1] + RSS_SLACK_KIB, f'RSS grew from {before[1]} to {after} KiB')
-        print(f'# {before[0]} descriptors; RSS {before[1]} KiB, then {after} KiB', flush=True)
 
 
 def children_of(pid):
@@ -187,29 +160,28 @@ def check(soak):
             nothing_left(server)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument('--sessions', type=int, default=1000)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--manager', choices=worlds.KINDS, default='system')
-    args = parser.parse_args()
-    worlds.prepare()
-    world = worlds.World(args.manager)
-    print('1..2', flush=True)
-    try:
-        soak = Soak(world, args.seed)
-        soak.run(args.sessions)
-        check(soak)
-        print(f'# {soak.counts}')
-        print(f'ok 1 - {args.sessions} sessions with faults of seed {args.seed} leave nothing', flush=True)
-        soak.measure()
-        print("ok 2 - a supervisor's memory and descriptors are bounded", flush=True)
-    finally:
-        world.close()
-    return 0
+@case(timeout=TIMEOUT)
+def sessions_with_faults_at_random_leave_nothing(world):
+    soak = Soak(world, SEED)
+    soak.run(SESSIONS)
+    check(soak)
+    print(f'# seed {SEED}: {soak.counts}', flush=True)
 
 
-if __name__ == '__main__':
-    sys.exit(main())
+@case(timeout=TIMEOUT)
+def a_supervisors_memory_and_descriptors_do_not_grow(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    fds = rss = 0
+    for number in range(3 * WARM_UP):
+        if number == WARM_UP:
+            nothing_left(server)
+            fds, rss = server.supervisor_fds(), rss_kib(server.supervisor)
+        client = server.open(WAYS[number % 2])
+        client.initialize()
+        (client.kill if number % 3 else client.close)()
+        world.clients.clear()
+    nothing_left(server)
+    eventually(lambda: server.supervisor_fds() == fds, 'descriptors as before')
+    after = rss_kib(server.supervisor)
+    expect(after <= rss + RSS_SLACK_KIB, f'RSS grew from {rss} to {after} KiB')
+    print(f'# {fds} descriptors; RSS {rss} KiB, then {after} KiB', flush=True)
