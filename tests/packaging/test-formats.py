@@ -20,7 +20,7 @@ SUITE = builds.machine_suite()
 # What a format has and the others cannot have.
 DEB_ONLY = re.compile(r'^/usr/share/doc/|^/usr/share/lintian/')
 RPM_ONLY = re.compile(r'^/usr/(share/(doc|licenses)|lib/\.build-id|src/debug)(/|$)')
-ARCH_ONLY = re.compile(r'^/(\.[A-Z]+$|usr/share/(doc|licenses|libalpm)/)')
+ARCH_ONLY = re.compile(r'^/([A-Z]+$|usr/share/(doc|licenses|libalpm)/)')
 
 # One library, three names.
 SAME_LIBRARY = {
