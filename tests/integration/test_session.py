@@ -63,9 +63,10 @@ def the_child_has_no_privileges_and_can_gain_none(world):
 @case
 def the_environment_is_extended_and_holds_nothing_of_ours(world):
     server = world.fixture('honest', env={'ADDED': '1'}, sessions={'accept_env': ['PASSED']})
-    options = ('--env', 'PASSED', '--env', 'NOT_PASSED')
     client = talks(
-        server.connect(*options, env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'})
+        server.connect(
+            '--env', 'PASSED', env={'PASSED': 'yes', 'NOT_PASSED': 'no', 'SSH_AUTH_SOCK': '/run/agent'}
+        )
     )
     env = json.loads(client.call('environment')[0])
     expect_equal(env.get('ADDED'), '1', 'env of the definition')
@@ -84,6 +85,15 @@ def the_environment_is_extended_and_holds_nothing_of_ours(world):
         'JOURNAL_STREAM',
     } & set(env)
     expect(not unwanted, f'the child was given {unwanted}')
+
+
+@case
+def a_variable_that_is_not_accepted_is_refused_by_name(world):
+    server = world.fixture('honest', sessions={'accept_env': ['PASSED']})
+    client = server.connect('--env', 'PASSED', '--env', 'OTHER', env={'PASSED': 'yes', 'OTHER': 'no'})
+    expect_equal(client.wait(), 69, 'exit status')
+    told = client.stderr_text()
+    expect('OTHER' in told and 'accept_env' in told, f'the client was told: {told!r}')
 
 
 @case(timeout=90)
