@@ -351,6 +351,10 @@ static int check_limits(Session *s) {
                                           "but the kernel's "
                                           "control group does not have it",
                                           table[i].name);
+                /* From here on it is missing, for this plan's clients, events and status alike. */
+                if (!strv_contains(s->setup->missing, protection_to_string(table[i].id)) &&
+                    strv_extend(&s->setup->missing, protection_to_string(table[i].id)) < 0)
+                        return -ENOMEM;
                 server_degraded(s->server, s, protection_to_string(table[i].id), message);
         }
         return 0;
