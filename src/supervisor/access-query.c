@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -68,32 +69,44 @@ static int look_up_user(int fd, const char *name, uint32_t index) {
         return pw ? access_answer(fd, ACCESS_UID, pw->pw_uid) : access_answer(fd, ACCESS_NO_USER, index);
 }
 
-static int look_up_group(int fd, const char *name, uint32_t index) {
-        _cleanup_strv_free_ char **members = NULL;
-        const struct group *gr;
+static const struct group *find_group(const char *name, bool *ret_is_number) {
         uint32_t id;
-        bool is_number = parse_id(name, &id);
-        int r;
 
-        gr = is_number ? getgrgid(id) : getgrnam(name);
+        *ret_is_number = parse_id(name, &id);
+        return *ret_is_number ? getgrgid(id) : getgrnam(name);
+}
+
+static int look_up_group(int fd, const char *name, uint32_t index) {
+        bool is_number;
+        const struct group *gr = find_group(name, &is_number);
+
+        if (gr)
+                return access_answer(fd, ACCESS_GID, gr->gr_gid);
+        return is_number ? 0 : access_answer(fd, ACCESS_NO_GROUP, index);
+}
+
+static int look_up_members(int fd, const char *name) {
+        _cleanup_strv_free_ char **members = NULL;
+        bool is_number;
+        const struct group *gr = find_group(name, &is_number);
+
         if (!gr)
-                return is_number ? 0 : access_answer(fd, ACCESS_NO_GROUP, index);
-        r = access_answer(fd, ACCESS_GID, gr->gr_gid);
-        if (r < 0)
-                return r;
+                return 0;
         members = strv_copy(gr->gr_mem);
         if (!members && gr->gr_mem[0])
                 return -ENOMEM;
         STRV_FOREACH (member, members) {
                 const struct passwd *pw = getpwnam(*member);
+                int r = pw ? access_answer(fd, ACCESS_UID, pw->pw_uid) : 0;
 
-                r = pw ? access_answer(fd, ACCESS_UID, pw->pw_uid) : 0;
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
+/* Members come last: a group of a big directory may have more than can be asked for in time, and those who logged in as
+ * members are known by their group already. */
 static int look_up_all(const Definition *d, int fd) {
         uint32_t i = 0;
         int r = 0;
@@ -105,6 +118,11 @@ static int look_up_all(const Definition *d, int fd) {
         STRV_FOREACH (group, groups_of(d))
                 if (r >= 0)
                         r = look_up_group(fd, *group, i++);
+        if (r >= 0)
+                r = access_answer(fd, ACCESS_NAMES_KNOWN, 0);
+        STRV_FOREACH (group, groups_of(d))
+                if (r >= 0)
+                        r = look_up_members(fd, *group);
         return r;
 }
 
@@ -121,43 +139,64 @@ static _noreturn_ void run_child(const Definition *d, int answers, pid_t parent,
 
 /* In the supervisor */
 
-static int take_answer(const Definition *d, const Answer *a, AccessRules *rules, char ***unknown) {
+typedef struct Found {
+        AccessRules rules;
+        char **unknown;
+        bool names_known;
+} Found;
+
+static void found_done(Found *f) {
+        access_rules_done(&f->rules);
+        f->unknown = strv_free(f->unknown);
+}
+
+static int take_answer(const Definition *d, const Answer *a, Found *f) {
         char *const *names = a->kind == ACCESS_NO_USER ? d->access.users : groups_of(d);
 
         switch (a->kind) {
         case ACCESS_UID:
-                return access_rules_add_uid(rules, a->value);
+                return access_rules_add_uid(&f->rules, a->value);
         case ACCESS_GID:
-                return access_rules_add_gid(rules, a->value);
+                return access_rules_add_gid(&f->rules, a->value);
         case ACCESS_NO_USER:
         case ACCESS_NO_GROUP:
                 if (a->value >= strv_length(names))
                         return -EBADMSG;
                 return strv_extendf(
-                                unknown,
+                                &f->unknown,
                                 "%s %s",
                                 a->kind == ACCESS_NO_USER ? "user" : "group",
                                 names[a->value]);
+        case ACCESS_NAMES_KNOWN:
+                f->names_known = true;
+                return 0;
         default:
                 return -EBADMSG;
         }
 }
 
-static int read_answers(const AccessQuery *q, AccessRules *rules, char ***unknown) {
+static int read_answers(const AccessQuery *q, Found *f) {
         _cleanup_free_ char *data = NULL;
+        struct stat st;
         size_t size;
-        int r;
+        ssize_t n;
 
-        if (lseek(q->answers, 0, SEEK_SET) < 0)
+        if (fstat(q->answers, &st) < 0)
                 return -errno;
-        r = fd_read_all(q->answers, ANSWERS_MAX, &data, &size);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i + sizeof(Answer) <= size; i += sizeof(Answer)) {
+        size = MIN((size_t) st.st_size, (size_t) ANSWERS_MAX);
+        data = malloc(size + 1);
+        if (!data)
+                return -ENOMEM;
+        /* Not read(): the position is the child's, which may still be writing. */
+        n = pread(q->answers, data, size, 0);
+        if (n < 0)
+                return -errno;
+        for (size_t i = 0; i + sizeof(Answer) <= (size_t) n; i += sizeof(Answer)) {
                 Answer a;
+                int r;
 
                 memcpy(&a, data + i, sizeof(a));
-                r = take_answer(q->definition, &a, rules, unknown);
+                r = take_answer(q->definition, &a, f);
                 if (r < 0)
                         return r;
         }
@@ -179,21 +218,23 @@ static int add_numbers(const Definition *d, AccessRules *rules) {
 }
 
 static void finish(AccessQuery *q, int result) {
-        _cleanup_(access_rules_done) AccessRules rules = { .self = getuid() };
-        _cleanup_strv_free_ char **unknown = NULL;
+        _cleanup_(found_done) Found f = {};
         int r;
 
         q->exited = sd_event_source_disable_unref(q->exited);
         q->deadline = sd_event_source_disable_unref(q->deadline);
-        if (result >= 0) {
-                result = read_answers(q, &rules, &unknown);
-                if (result < 0) {
-                        access_rules_done(&rules);
-                        unknown = strv_free(unknown);
-                }
+        /* What was answered before the time was over is as true as the rest would have been. */
+        if (result >= 0 || result == -ETIMEDOUT) {
+                r = read_answers(q, &f);
+                if (r < 0) {
+                        found_done(&f);
+                        f = (Found){};
+                        result = r;
+                } else if (f.names_known)
+                        result = 0;
         }
-        r = add_numbers(q->definition, &rules);
-        q->done(q->userdata, result < 0 ? result : r, &rules, unknown);
+        r = add_numbers(q->definition, &f.rules);
+        q->done(q->userdata, result < 0 ? result : r, &f.rules, f.unknown);
 }
 
 static int on_exited(sd_event_source *source, int fd, uint32_t revents, void *userdata) {

@@ -16,9 +16,9 @@
 
 typedef struct AccessQuery AccessQuery;
 
-/* result: 0, -ETIMEDOUT, or what else went wrong; rules (the callback may take them) then hold only what needed no
- * asking, which are ids that the definition names as numbers. unknown: names that NSS does not have, which let nobody
- * in: "user NAME", "group NAME". The callback may free the query. */
+/* result: 0, -ETIMEDOUT, or what else went wrong. rules (the callback may take them) hold what is known by then: after a
+ * failure that is no more than ids that the definition names as numbers. unknown: names that NSS does not have, which let
+ * nobody in: "user NAME", "group NAME". The callback may free the query. */
 typedef void (*access_done_t)(void *userdata, int result, AccessRules *rules, char *const *unknown);
 
 /* d is borrowed until the end. */
@@ -39,8 +39,9 @@ int access_query_new_full(
 typedef enum AccessAnswer {
         ACCESS_UID,
         ACCESS_GID,
-        ACCESS_NO_USER,  /* value: which of access.users */
-        ACCESS_NO_GROUP, /* which of access.groups */
+        ACCESS_NO_USER,     /* value: which of access.users */
+        ACCESS_NO_GROUP,    /* which of access.groups */
+        ACCESS_NAMES_KNOWN, /* from here on there are only members of groups, and time may run out */
         _ACCESS_ANSWER_MAX,
 } AccessAnswer;
 int access_answer(int fd, AccessAnswer answer, uint32_t value);

@@ -265,8 +265,13 @@ void journal_send(Journal *j, JournalClass kind, char *const *fields) {
         size_t size;
 
         if (j->fd < 0) {
-                write_to_stderr(fields);
-                return;
+                int fd = connect_socket();
+
+                if (fd < 0) {
+                        write_to_stderr(fields);
+                        return;
+                }
+                j->fd = fd;
         }
         if (journal_encode(fields, &data, &size) < 0) {
                 j->n_lost++;

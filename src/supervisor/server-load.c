@@ -71,8 +71,9 @@ static void on_access_known(void *userdata, int result, AccessRules *rules, char
                 return;
         if (result < 0)
                 warn(setup,
-                     "Who may connect to %s cannot be looked up (%s); until it can, only root may, and ids "
-                     "that the definition names as numbers.",
+                     "Not all who may connect to %s can be looked up (%s); until they can, it is root, ids "
+                     "that "
+                     "the definition names as numbers, and who was found.",
                      s->name,
                      STRERROR(result));
         STRV_FOREACH (name, unknown)

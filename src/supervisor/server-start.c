@@ -53,8 +53,8 @@ int server_new(RuntimeScope scope, const char *instance, sd_event *event, Server
         s->listen[SOCKET_RAW] = s->listen[SOCKET_CONNECT] = -EBADF;
         s->refusal_rate = RATE_LIMIT_INIT(REFUSALS_PER_SECOND, REFUSALS_BURST);
         /* Without a journald records go to stderr. */
-        if (journal_open(&s->journal) >= 0)
-                journal_attach(&s->journal, event);
+        (void) journal_open(&s->journal);
+        journal_attach(&s->journal, event);
         r = free_and_strdup(&s->instance, instance);
         if (r < 0)
                 return r;

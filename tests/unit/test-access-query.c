@@ -94,15 +94,31 @@ static int hang(const Definition *d, int fd) {
         return 0;
 }
 
-TEST(an_nss_that_does_not_answer_lets_nobody_in_that_has_to_be_looked_up) {
+TEST(an_nss_that_does_not_answer_lets_in_who_is_known) {
         char *users[] = { (char *) "somebody", (char *) "4711", NULL };
         const Definition d = { .access = { .users = users } };
-        _cleanup_(answered_done) Answered a = ask(&d, hang, 20 * 1000);
+        _cleanup_(answered_done) Answered a = ask(&d, hang, 100 * 1000);
 
         ASSERT_EQ(a.result, -ETIMEDOUT);
-        ASSERT_EQ(verdict_of(&a, 5001, 5001), PEER_STRANGER);
+        ASSERT_EQ(verdict_of(&a, 5001, 5001), PEER_ADMITTED);
+        ASSERT_EQ(verdict_of(&a, 5002, 5002), PEER_STRANGER);
         ASSERT_EQ(verdict_of(&a, 4711, 4711), PEER_ADMITTED);
         ASSERT_EQ(verdict_of(&a, 0, 0), PEER_ADMITTED);
+}
+
+static int hang_among_members(const Definition *d, int fd) {
+        (void) access_answer(fd, ACCESS_GID, 77);
+        (void) access_answer(fd, ACCESS_NAMES_KNOWN, 0);
+        return hang(d, fd);
+}
+
+TEST(a_group_with_more_members_than_there_is_time_for_is_good_enough) {
+        const Definition d = {};
+        _cleanup_(answered_done) Answered a = ask(&d, hang_among_members, 100 * 1000);
+
+        ASSERT_EQ(a.result, 0);
+        ASSERT_EQ(verdict_of(&a, 5002, 77), PEER_ADMITTED);
+        ASSERT_EQ(verdict_of(&a, 5002, 5002), PEER_STRANGER);
 }
 
 static int crash(const Definition *d, int fd) {
