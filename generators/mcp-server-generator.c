@@ -125,7 +125,7 @@ static int generate(const Arguments *arguments, RuntimeScope scope, const Log *l
         _cleanup_config_paths_ ConfigPaths paths = {};
         _cleanup_server_list_ ServerList list = {};
         _cleanup_close_ int dir_fd = -EBADF;
-        UnitsContext context = { .scope = scope, .root = arguments->root };
+        UnitsContext context = { .scope = scope, .root = arguments->root, .env = environ };
         int r;
 
         dir_fd = open(arguments->normal_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

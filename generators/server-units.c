@@ -5,6 +5,7 @@
 
 #include "basic/string-util.h"
 
+#include "load-credentials.h"
 #include "server-units.h"
 #include "unit-writer.h"
 #include "writable-paths.h"
@@ -130,6 +131,9 @@ static int add_service(
         if (!d)
                 return 0;
         unit_text_usec(t, "TimeoutStopSec", stop_timeout(d));
+        r = add_load_credentials(t, d, context);
+        if (r < 0)
+                return r;
         if (context->scope != RUNTIME_SCOPE_SYSTEM)
                 return 0;
         return add_writable_paths(t, d, context->root, problems);

@@ -11,7 +11,8 @@
 typedef struct UnitsContext {
         RuntimeScope scope;
         const char *root; /* in front of every ServerEntry.file, not part of what units say; "" where there is none */
-        int dir_fd; /* the generator's normal directory */
+        char *const *env; /* the manager's, which says where a user's credentials are */
+        int dir_fd;       /* the generator's normal directory */
 } UnitsContext;
 
 /* Has this entry units at all? Not where it is masked, nor where it is a remote server of a client's file. */

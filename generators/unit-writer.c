@@ -107,6 +107,23 @@ int unit_text_quoted_path(UnitText *t, const char *key, const char *prefix, cons
         return 0;
 }
 
+int unit_text_credential(UnitText *t, const char *key, const char *name, const char *path) {
+        _cleanup_free_ char *assignment = NULL, *whole = NULL;
+
+        if (!path) {
+                unit_text_line(t, "%s=%s", key, name);
+                return 0;
+        }
+        if (!path_can_be_said(path) || strpbrk(path, "\\\"'") || endswith(path, " "))
+                return -EINVAL;
+        whole = strformat("%s:%s", name, path);
+        assignment = whole ? double_characters(whole, "%", "%") : NULL;
+        if (!assignment)
+                return -ENOMEM;
+        unit_text_line(t, "%s=%s", key, assignment);
+        return 0;
+}
+
 void unit_text_usec(UnitText *t, const char *key, uint64_t usec) {
         if (usec == UINT64_MAX)
                 unit_text_line(t, "%s=infinity", key);

@@ -33,6 +33,10 @@ int unit_text_path(UnitText *t, const char *key, const char *path);
 /* The same in a list of quoted words (ReadWritePaths=); prefix goes into the quotes ("-"). -EINVAL also for "..". */
 int unit_text_quoted_path(UnitText *t, const char *key, const char *prefix, const char *path);
 
+/* LoadCredential= of a name that config found plain, from a file; NULL: from where the manager finds it. -EINVAL as
+ * above. */
+int unit_text_credential(UnitText *t, const char *key, const char *name, const char *path);
+
 /* Seconds, or microseconds where there is a rest; UINT64_MAX: infinity. */
 void unit_text_usec(UnitText *t, const char *key, uint64_t usec);
 

@@ -237,8 +237,8 @@ char *credential_instruction(RuntimeScope scope, const ClientServer *s, const ch
                 return NULL;
         if (scope == RUNTIME_SCOPE_SYSTEM)
                 return strformat(
-                                "systemd-ask-password -n %s: | systemd-creds encrypt --name=%s - "
-                                "/etc/credstore.encrypted/%s",
+                                "mkdir -p -m 700 /etc/credstore.encrypted && systemd-ask-password -n %s: | "
+                                "systemd-creds encrypt --name=%s - /etc/credstore.encrypted/%s",
                                 variable,
                                 name,
                                 name);

@@ -123,10 +123,35 @@ static void check_manifest(DefinitionReader *reader, const JsonValue *entry) {
         }
 }
 
+/* Which of the two values the server would get must not be a riddle. */
+static void check_credentials(DefinitionReader *reader) {
+        const Definition *d = reader->d;
+
+        for (size_t i = 0; i < d->n_credentials; i++)
+                for (size_t k = 0; k < d->n_env; k++) {
+                        const Text *at = &d->credentials[i].value;
+
+                        if (!streq(d->credentials[i].name, d->env[k].name))
+                                continue;
+                        problem_add_at(reader->problems,
+                                       PROBLEM_ERROR,
+                                       "MCP-C-CREDENTIAL",
+                                       d->file,
+                                       at->line,
+                                       at->column,
+                                       at->pointer,
+                                       "Remove it from \"env\".",
+                                       "The variable \"%s\" is both in \"env\" and in \"credentials\".",
+                                       d->credentials[i].name);
+                        break;
+                }
+}
+
 void definition_check(DefinitionReader *reader, const JsonValue *entry) {
         check_transport(reader, entry);
         check_launcher(reader);
         check_enabled(reader);
         check_network_mode(reader);
         check_manifest(reader, entry);
+        check_credentials(reader);
 }

@@ -344,10 +344,15 @@ int field_read_env(DefinitionReader *reader, const Field *field, const JsonValue
         return 0;
 }
 
-/* A credential is a file in $CREDENTIALS_DIRECTORY, so its name has to be a file's, and systemd allows no colon. */
+/* A credential is a file in $CREDENTIALS_DIRECTORY, so its name has to be a file's; systemd allows printable ASCII without
+ * a colon (credential_name_valid()). What a unit file would read as quoting or a specifier is left out as well. */
 static bool credential_name_is_valid(const char *s) {
-        return !isempty(s) && !streq(s, ".") && !streq(s, "..") && strlen(s) <= 255 &&
-               !strpbrk(s, "/: \t\n");
+        if (isempty(s) || streq(s, ".") || streq(s, "..") || strlen(s) > 255)
+                return false;
+        for (; *s; s++)
+                if (*s <= ' ' || *s > '~' || strchr("/:%\\\"'", *s))
+                        return false;
+        return true;
 }
 
 int field_read_credentials(DefinitionReader *reader, const Field *field, const JsonValue *v) {

@@ -95,7 +95,6 @@ const Field field_table[] = {
           AT(start_timeout_usec), .minimum = USEC_PER_SEC, .maximum = 30 * USEC_PER_MINUTE,
           .default_text = "60s", .help = "How long mcpctl probe waits for the handshake: 1s to 30m." },
         { TOP, .name = "credentials", .types = "object", .read = field_read_credentials, AT(credentials),
-          .flags = FIELD_NOT_PROVIDED,
           .default_text = "{}", .help = "Variables that are filled from systemd credentials: NAME to credential." },
         SUBGROUP(FIELD_GROUP_ISOLATION, "isolation", FIELD_NULLABLE, "How the server is confined."),
         SUBGROUP(FIELD_GROUP_LIMITS, "limits", 0, "What it may use, per session."),

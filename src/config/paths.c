@@ -84,6 +84,40 @@ void config_paths_done(ConfigPaths *paths) {
         paths->client_files = strv_free(paths->client_files);
 }
 
+static int add_user_credential_dirs(char *const *env, char ***dirs) {
+        const char *runtime_dir = env_get(env, "XDG_RUNTIME_DIR");
+        _cleanup_free_ char *home = NULL;
+        int r;
+
+        r = user_config_home(env, &home);
+        if (r == -ENOMEM)
+                return r;
+        if (r >= 0) {
+                r = strv_extendf(dirs, "%s/credstore", home);
+                if (r < 0)
+                        return r;
+        }
+        if (isempty(runtime_dir) || !path_is_absolute(runtime_dir))
+                return 0;
+        return strv_extendf(dirs, "%s/credstore", runtime_dir);
+}
+
+int credential_dirs(RuntimeScope scope, bool encrypted, char *const *env, char ***ret) {
+        static const char *const tops[] = { "/etc", "/run", "/usr/lib" };
+        _cleanup_strv_free_ char **dirs = NULL;
+        int r = 0;
+
+        if (scope == RUNTIME_SCOPE_SYSTEM)
+                for (size_t i = 0; r >= 0 && i < ELEMENTSOF(tops); i++)
+                        r = strv_extendf(&dirs, "%s/credstore%s", tops[i], encrypted ? ".encrypted" : "");
+        else if (!encrypted)
+                r = add_user_credential_dirs(env, &dirs);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(dirs);
+        return 0;
+}
+
 static bool is_plain(char c, bool first) {
         if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')
                 return true;

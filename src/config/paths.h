@@ -18,6 +18,11 @@ int config_paths_init(RuntimeScope scope, const char *root, char *const *env, Co
 void config_paths_done(ConfigPaths *paths);
 #define _cleanup_config_paths_ _cleanup_(config_paths_done)
 
+/* The directories in which the manager finds a credential by its name, strongest first. System: systemd's own
+ * (systemd.exec(5), "LoadCredential="; encrypted: "LoadCredentialEncrypted="). User: those that systemd's user managers
+ * have by themselves since version 256; none that are encrypted, which before that version no user's manager can open. */
+int credential_dirs(RuntimeScope scope, bool encrypted, char *const *env, char ***ret);
+
 /* Server name ↔ systemd instance name. Names of [A-Za-z0-9_][A-Za-z0-9_.:-]* are used as they are, any other byte
  * becomes \xNN (design 4.1; '-' is legal in an instance and stays, so units use %i, never %I).
  * The name of a file in servers.d is the name itself or its escaped form, so that "a/b" can have a file, too.

@@ -210,6 +210,7 @@ typedef struct NeedReport {
         char **variables; /* told already */
         char **servers;   /* that need some of them */
         bool any;
+        bool credentials; /* the manager has to look for some */
 } NeedReport;
 
 static int print_need(NeedReport *report, const char *variable, const char *what) {
@@ -237,6 +238,7 @@ static int add_credential(
 
         if (!command)
                 return -ENOMEM;
+        report->credentials = true;
         r = print_need(report, variable, what);
         return r < 0 ? r : print_line(report->ctl, 6, "", "%s", command);
 }
@@ -273,6 +275,12 @@ int import_report_needs(Ctl *ctl, const ImportRun *run) {
         STRV_FOREACH (line, lines)
                 if (r >= 0)
                         r = print_line(ctl, 2, "", "%s", *line);
+        if (r >= 0 && report.credentials)
+                r = print_line(ctl,
+                               2,
+                               "",
+                               "When all credentials are there: systemctl%s daemon-reload",
+                               ctl->scope == RUNTIME_SCOPE_USER ? " --user" : "");
         strv_free(report.variables);
         strv_free(report.servers);
         return r;

@@ -149,6 +149,7 @@ static int plan_host_init(Ctl *ctl, const Definition *d, PlanHost *h) {
         h->facts.resolve = start_view_resolve;
         h->facts.read_head = start_view_read_head;
         h->facts.userdata = &h->view;
+        h->facts.credentials_later = true;
         h->identity_known = find_identity(&h->facts);
         h->view = (StartView){
                 .host = &h->probe.facts,

@@ -283,45 +283,178 @@ static int env_entries(PlanContext *c) {
         return 0;
 }
 
-static int env_credentials(PlanContext *c) {
-        const char *dir = env_get(c->host->env, "CREDENTIALS_DIRECTORY");
+/* The value, without the newline that editors and echo put at its end. -EBADMSG: it has a NUL. */
+static int read_credential(const HostFacts *host, const char *name, char **ret) {
+        _cleanup_free_ char *path = NULL;
+        char *value;
+        ssize_t n;
 
-        for (size_t i = 0; i < c->d->n_credentials; i++) {
-                const EnvEntry *e = c->d->credentials + i;
-                _cleanup_free_ char *path = NULL, *value = NULL;
-                ssize_t n = -ENOENT;
+        if (!host->credentials_dir)
+                return -ENOENT;
+        path = path_join(host->credentials_dir, name);
+        value = malloc(CREDENTIAL_MAX + 2);
+        if (!path || !value) {
+                free(value);
+                return -ENOMEM;
+        }
+        n = host->read_head(host->userdata, path, value, CREDENTIAL_MAX + 1);
+        if (n > (ssize_t) CREDENTIAL_MAX)
+                n = -EFBIG;
+        else if (n >= 0) {
+                if (n > 0 && value[n - 1] == '\n')
+                        n--;
+                value[n] = 0;
+                if (strlen(value) != (size_t) n)
+                        n = -EBADMSG;
+        }
+        if (n < 0) {
+                explicit_bzero(value, CREDENTIAL_MAX + 2);
+                free(value);
+                return (int) n;
+        }
+        *ret = value;
+        return 0;
+}
+
+/* Is it where the manager looks for it? -EACCES: nobody but root can tell. */
+static int credential_is_stored(const HostFacts *host, const char *name) {
+        bool unknown = false;
+
+        for (unsigned encrypted = 0; encrypted <= 1; encrypted++) {
+                _cleanup_strv_free_ char **dirs = NULL;
                 int r;
 
-                value = malloc(CREDENTIAL_MAX + 2);
-                if (!value)
-                        return -ENOMEM;
-                if (dir && !strchr(e->value.value, '/')) {
-                        path = path_join(dir, e->value.value);
+                r = credential_dirs(host->scope, encrypted, host->env, &dirs);
+                if (r < 0)
+                        return r;
+                STRV_FOREACH (dir, dirs) {
+                        _cleanup_free_ char *path = path_join(*dir, name);
+                        _cleanup_path_facts_ PathFacts facts = {};
+
                         if (!path)
                                 return -ENOMEM;
-                        n = c->host->read_head(c->host->userdata, path, value, CREDENTIAL_MAX + 1);
+                        r = host->resolve(host->userdata, path, &facts);
+                        if (r >= 0 || r == -ENOMEM)
+                                return r < 0 ? r : 1;
+                        unknown = unknown || r != -ENOENT;
                 }
-                if (n >= 0) {
-                        value[n] = 0;
-                        if (n > (ssize_t) CREDENTIAL_MAX || strlen(value) != (size_t) n)
-                                n = -EFBIG;
-                }
-                if (n < 0) {
-                        plan_problem(c,
-                                     PROBLEM_ERROR,
-                                     "MCP-P-CREDENTIAL",
-                                     &e->value,
-                                     "Give the unit the credential with LoadCredential= or "
-                                     "LoadCredentialEncrypted=, for "
-                                     "instance in a drop-in.",
-                                     "The credential %s for the variable %s cannot be read: %s.",
-                                     e->value.value,
-                                     e->name,
-                                     STRERROR((int) n));
-                        continue;
-                }
-                value[strcspn(value, "\r\n")] = 0;
-                r = env_set(&c->plan->env, e->name, value);
+        }
+        return unknown ? -EACCES : 0;
+}
+
+static char *credential_remedy(const PlanContext *c, const char *name, bool stored) {
+        bool user = c->host->scope == RUNTIME_SCOPE_USER;
+        const char *flag = user ? " --user" : "";
+        _cleanup_free_ char *place = NULL;
+
+        if (!c->host->managed)
+                return strformat(
+                                "Run it in a unit that has LoadCredential=%s, or give the value to \"env\".",
+                                name);
+        if (stored)
+                place = strdup("It is in the credential store, but the service was not given it.");
+        else if (user)
+                place = strformat("Put it into ~/.config/credstore/%s (chmod 600).", name);
+        else
+                place = strformat(
+                                "Put it into /etc/credstore/%s, readable by root alone, or encrypt it with "
+                                "\"systemd-creds encrypt --name=%s - /etc/credstore.encrypted/%s\".",
+                                name,
+                                name,
+                                name);
+        if (!place)
+                return NULL;
+        return strformat(
+                        "%s Then run \"systemctl%s daemon-reload\" and \"systemctl%s restart "
+                        "'mcp-server@%s.service'\".",
+                        place,
+                        flag,
+                        flag,
+                        c->d->instance);
+}
+
+/* NULL: what errno says. */
+static const char *credential_trouble(int error) {
+        switch (error) {
+        case -ENOENT:
+                return "is missing";
+        case -EFBIG:
+                return "is larger than 64 KiB";
+        case -EBADMSG:
+                return "is no text: it contains a NUL byte";
+        default:
+                return NULL;
+        }
+}
+
+static int credential_problem(PlanContext *c, const EnvEntry *e, int error) {
+        const char *trouble = credential_trouble(error);
+        _cleanup_free_ char *remedy = NULL;
+        int stored = 0;
+
+        if (error == -ENOENT) {
+                stored = credential_is_stored(c->host, e->value.value);
+                if (stored == -ENOMEM)
+                        return stored;
+                remedy = credential_remedy(c, e->value.value, stored > 0);
+                if (!remedy)
+                        return -ENOMEM;
+        }
+        plan_problem(c,
+                     PROBLEM_ERROR,
+                     "MCP-P-CREDENTIAL",
+                     &e->value,
+                     remedy,
+                     "The credential %s for the variable %s %s%s.",
+                     e->value.value,
+                     e->name,
+                     trouble ?: "cannot be read: ",
+                     trouble ? "" : STRERROR(error));
+        return 0;
+}
+
+/* What can be said of it from outside of the unit, which a drop-in may give it from anywhere. */
+static int credential_forecast(PlanContext *c, const EnvEntry *e) {
+        _cleanup_free_ char *remedy = NULL;
+        int stored;
+
+        stored = credential_is_stored(c->host, e->value.value);
+        if (stored == -ENOMEM)
+                return stored;
+        if (stored == 0) {
+                remedy = credential_remedy(c, e->value.value, false);
+                if (!remedy)
+                        return -ENOMEM;
+        }
+        plan_problem(c,
+                     stored == 0 ? PROBLEM_WARNING : PROBLEM_NOTE,
+                     "MCP-P-CREDENTIAL",
+                     &e->value,
+                     remedy,
+                     "The credential %s for the variable %s is checked at start%s.",
+                     e->value.value,
+                     e->name,
+                     stored == 0 ? ", and is in none of the credential stores now"
+                                 : ": only the service can read it");
+        return 0;
+}
+
+static int env_credentials(PlanContext *c) {
+        for (size_t i = 0; i < c->d->n_credentials; i++) {
+                const EnvEntry *e = c->d->credentials + i;
+                _cleanup_free_ char *value = NULL;
+                int r;
+
+                r = c->host->credentials_later ? credential_forecast(c, e)
+                                               : read_credential(c->host, e->value.value, &value);
+                if (r == -ENOMEM)
+                        return r;
+                if (r < 0)
+                        r = credential_problem(c, e, r);
+                else
+                        r = env_set(&c->plan->env, e->name, strempty(value));
+                if (value)
+                        explicit_bzero(value, strlen(value));
                 if (r < 0)
                         return r;
         }

@@ -54,7 +54,9 @@ struct HostFacts {
         const char *home;      /* the person's, or in the system scope the state directory */
         const char *state_dir; /* the server's own, exists; NULL with mcp-sandbox unless --name made one */
         const char *tmp_dir; /* the OS temp directory as the server will see it: "/tmp" unless TMPDIR says otherwise */
-        const char *runtime_dir; /* %t: /run or $XDG_RUNTIME_DIR; may be NULL with mcp-sandbox */
+        const char *runtime_dir;     /* %t: /run or $XDG_RUNTIME_DIR; may be NULL with mcp-sandbox */
+        const char *credentials_dir; /* where the manager has put the unit's credentials; NULL: it has none */
+        bool credentials_later; /* asked from outside of the unit: only its start can tell whether they are there */
         char *const *env; /* the environment that the allowlist picks from and references are resolved in */
 
         /* Looks a path up: 0, or negative errno (-ENOENT, -ELOOP, -EACCES …). The only way in which the plan sees the

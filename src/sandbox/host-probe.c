@@ -226,8 +226,14 @@ static int take_path(char *const *env, const char *name, char **ret) {
 }
 
 static int probe_directories(HostProbe *p, char *const *env) {
+        const char *credentials = env_get(env, "CREDENTIALS_DIRECTORY");
         int r;
 
+        if (!isempty(credentials) && path_is_absolute(credentials)) {
+                r = free_and_strdup(&p->credentials_dir, credentials);
+                if (r < 0)
+                        return r;
+        }
         r = take_path(env, "STATE_DIRECTORY", &p->state_dir);
         if (r >= 0)
                 r = take_path(env, "TMPDIR", &p->tmp_dir);
@@ -274,6 +280,7 @@ int host_probe(RuntimeScope scope, bool managed, char *const *env, HostProbe *re
         p.facts.state_dir = p.state_dir;
         p.facts.tmp_dir = p.tmp_dir;
         p.facts.runtime_dir = p.runtime_dir;
+        p.facts.credentials_dir = p.credentials_dir;
         p.facts.env = p.env;
         *ret = p;
         p = (HostProbe){};
@@ -286,6 +293,7 @@ void host_probe_done(HostProbe *p) {
         free(p->tmp_dir);
         free(p->runtime_dir);
         free(p->user_name);
+        free(p->credentials_dir);
         strv_free(p->env);
         *p = (HostProbe){};
 }

@@ -8,7 +8,7 @@
 
 typedef struct HostProbe {
         HostFacts facts; /* its pointers lead into the fields below */
-        char *home, *state_dir, *tmp_dir, *runtime_dir, *user_name;
+        char *home, *state_dir, *tmp_dir, *runtime_dir, *user_name, *credentials_dir;
         char **env;
 } HostProbe;
 

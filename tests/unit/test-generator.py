@@ -257,6 +257,59 @@ def no_secret_is_in_a_unit():
         assert 'canary' not in text and 'TOKEN' not in text, text
 
 
+def store(w, path, mode=0o600):
+    file = w.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('canary')
+    file.chmod(mode)
+
+
+def credentials(w, names, env=None):
+    w.define('demo', {**SERVER, 'credentials': {f'V{n}': name for n, name in enumerate(names)}})
+    expect_equal(w.generate(env=env), '', 'stderr')
+    assert 'canary' not in w.drop_in('demo'), w.drop_in('demo')
+    return [(k, v) for _, k, v in settings(w.drop_in('demo')) if k.startswith('LoadCredential')]
+
+
+@case
+def the_system_manager_finds_credentials_itself():
+    with world() as w:
+        for path in ('etc/credstore/plain', 'usr/lib/credstore/both', 'etc/credstore.encrypted/both', 'run/credstore.encrypted/secret'):
+            store(w, path)
+        expect_equal(credentials(w, ('plain', 'both', 'secret', 'none')),
+                     [('LoadCredential', 'plain'), ('LoadCredential', 'both'), ('LoadCredentialEncrypted', 'secret'),
+                      ('LoadCredential', 'none')], 'settings')
+
+
+@case
+def a_users_credentials_are_loaded_where_they_are():
+    with world('user') as w:
+        for path in (f'{HOME[1:]}/.config/credstore/config', 'run/user/7/credstore/config', 'run/user/7/credstore/runtime',
+                     'etc/credstore/system'):
+            store(w, path)
+        expect_equal(credentials(w, ('config', 'runtime', 'system', 'none'), {'XDG_RUNTIME_DIR': '/run/user/7'}),
+                     [('LoadCredential', f'config:{HOME}/.config/credstore/config'),
+                      ('LoadCredential', 'runtime:/run/user/7/credstore/runtime')], 'settings')
+    with world('user') as w:
+        odd = '/run/a %h "b\\'
+        store(w, 'run/100%/x y/credstore/token')
+        store(w, f'{odd[1:]}/credstore/token')
+        expect_equal(credentials(w, ('token',), {'XDG_RUNTIME_DIR': odd}), [], 'a path that a unit cannot name')
+        shutil.rmtree(w.out)
+        w.out.mkdir()
+        expect_equal(credentials(w, ('token',), {'XDG_RUNTIME_DIR': '/run/100%/x y'}),
+                     [('LoadCredential', 'token:/run/100%%/x y/credstore/token')], 'a path with a percent sign')
+
+
+@case
+def names_that_are_no_credentials_are_in_no_unit():
+    for name in ('a b', 'a:/etc/shadow', '../x', '%h', 'a\\x2f', '"a"', "a'", 'ü', '', 'a\nExecStartPre=/bin/true'):
+        with world() as w:
+            w.define('demo', {**SERVER, 'credentials': {'A': name, 'B': 'good'}})
+            assert 'MCP-C-CREDENTIAL' in w.generate() or not name, name
+            expect_equal(value(w.drop_in('demo'), 'LoadCredential'), 'good', repr(name))
+
+
 @case
 def what_may_be_written_is_writable_in_the_system_manager():
     with world() as w:

@@ -90,6 +90,140 @@ TEST(the_sandbox_of_mcpproxy) {
         ASSERT_EQ(made.plan->uid, (uid_t) -1);
 }
 
+static const FakeFile credential_files[] = {
+        { "/usr/bin/true", NULL, S_IFREG | 0755, "\177ELF" },
+        { "/home/ada/.local/state/mcp/test", NULL, 0, NULL },
+        { "/home/ada/.config/credstore/late", NULL, S_IFREG | 0600, "x" },
+        { "/home/ada/.config/credstore/denied", NULL, S_IFREG | 0600, "x" },
+        { "/etc/credstore.encrypted/late", NULL, S_IFREG | 0600, "x" },
+        { "/run/user/1000/credentials/u/token", NULL, S_IFREG | 0400, "t0k\nen\n" },
+        { "/run/user/1000/credentials/u/bare", NULL, S_IFREG | 0400, "bare" },
+        { "/run/user/1000/credentials/u/empty", NULL, S_IFREG | 0400, NULL },
+        { "/run/user/1000/credentials/u/directory", NULL, S_IFDIR | 0500, NULL },
+        {},
+};
+
+static HostFacts credential_host(void) {
+        HostFacts host = fake_host(7);
+
+        fake_files = credential_files;
+        host.credentials_dir = "/run/user/1000/credentials/u";
+        return host;
+}
+
+TEST(credentials_are_variables) {
+        HostFacts host = credential_host();
+
+        ASSERT_OK(make(&host,
+                       NULL,
+                       NULL,
+                       "{ \"command\": \"true\", \"credentials\": { \"TOKEN\": \"token\", \"BARE\": "
+                       "\"bare\", \"EMPTY\": \"empty\" } }"));
+        fake_files = usual_files;
+        ASSERT_STREQ(env_get(made.plan->env, "TOKEN"), "t0k\nen");
+        ASSERT_STREQ(env_get(made.plan->env, "BARE"), "bare");
+        ASSERT_STREQ(env_get(made.plan->env, "EMPTY"), "");
+        ASSERT_NULL(env_get(made.plan->env, "CREDENTIALS_DIRECTORY"));
+}
+
+TEST(credentials_that_are_not_there_are_named_with_their_place) {
+        static const struct {
+                RuntimeScope scope;
+                bool managed, directory;
+                const char *name, *message, *remedy;
+        } table[] = {
+                { RUNTIME_SCOPE_USER, true, true, "none", "is missing", "~/.config/credstore/none" },
+                { RUNTIME_SCOPE_USER, true, false, "token", "is missing", "systemctl --user daemon-reload" },
+                { RUNTIME_SCOPE_USER, true, true, "late", "is missing", "was not given it" },
+                { RUNTIME_SCOPE_USER, false, false, "token", "is missing", "LoadCredential=token" },
+                { RUNTIME_SCOPE_SYSTEM,
+                  true,
+                  true,
+                  "none",
+                  "is missing",
+                  "--name=none - /etc/credstore.encrypted/none" },
+                { RUNTIME_SCOPE_SYSTEM,
+                  true,
+                  true,
+                  "late",
+                  "is missing",
+                  "restart 'mcp-server@test.service'" },
+                { RUNTIME_SCOPE_SYSTEM, true, true, "directory", "cannot be read: Is a directory", NULL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"credentials\": { \"TOKEN\": \"%s\" } }",
+                                table[i].name);
+                HostFacts host = credential_host();
+
+                host.scope = table[i].scope;
+                host.managed = table[i].managed;
+                if (!table[i].directory)
+                        host.credentials_dir = NULL;
+                ASSERT_ERROR(make(&host, NULL, NULL, json), EINVAL);
+                ASSERT_CONTAINS(message("MCP-P-CREDENTIAL"), table[i].message);
+                ASSERT_CONTAINS(message("MCP-P-CREDENTIAL"), "TOKEN");
+                ASSERT_STREQ(problem("MCP-P-CREDENTIAL")->pointer, "/credentials/TOKEN");
+                if (table[i].remedy)
+                        ASSERT_CONTAINS(problem("MCP-P-CREDENTIAL")->remedy, table[i].remedy);
+        }
+        fake_files = usual_files;
+}
+
+static ssize_t read_nul(void *userdata, const char *path, char *buffer, size_t size) {
+        if (strstr(path, "/credentials/"))
+                return (ssize_t) memcpy(buffer, "s3c\0ret", 7) ? 7 : 0;
+        return fake_read_head(userdata, path, buffer, size);
+}
+
+static ssize_t read_much(void *userdata, const char *path, char *buffer, size_t size) {
+        if (!strstr(path, "/credentials/"))
+                return fake_read_head(userdata, path, buffer, size);
+        memset(buffer, 's', size);
+        return (ssize_t) size;
+}
+
+TEST(credentials_that_are_no_variable_are_refused) {
+        static const char json[] = "{ \"command\": \"true\", \"credentials\": { \"TOKEN\": \"token\" } }";
+        HostFacts host = credential_host();
+
+        host.read_head = read_nul;
+        ASSERT_ERROR(make(&host, NULL, NULL, json), EINVAL);
+        ASSERT_CONTAINS(message("MCP-P-CREDENTIAL"), "NUL");
+        ASSERT_LACKS(message("MCP-P-CREDENTIAL"), "s3c");
+        host.read_head = read_much;
+        ASSERT_ERROR(make(&host, NULL, NULL, json), EINVAL);
+        ASSERT_CONTAINS(message("MCP-P-CREDENTIAL"), "64 KiB");
+        fake_files = usual_files;
+}
+
+TEST(from_outside_credentials_are_only_named) {
+        static const struct {
+                const char *name, *message;
+                ProblemLevel level;
+        } table[] = {
+                { "late", "TOKEN is checked at start: only the service can read it", PROBLEM_NOTE },
+                { "denied", "only the service can read it", PROBLEM_NOTE },
+                { "none", "in none of the credential stores", PROBLEM_WARNING },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"credentials\": { \"TOKEN\": \"%s\" } }",
+                                table[i].name);
+                HostFacts host = credential_host();
+
+                host.credentials_dir = NULL;
+                host.credentials_later = true;
+                ASSERT_OK(make(&host, NULL, NULL, json));
+                ASSERT_CONTAINS(message("MCP-P-CREDENTIAL"), table[i].message);
+                ASSERT_EQ(problem("MCP-P-CREDENTIAL")->level, table[i].level);
+                ASSERT_STREQ(env_get(made.plan->env, "TOKEN"), "");
+        }
+        fake_files = usual_files;
+}
+
 TEST(every_rule_has_a_source) {
         ASSERT_OK(make7("{ \"command\": \"npx\", \"args\": [\"x\"], \"isolation\": { \"write\": "
                         "[\"/srv/project\"] } }"));
@@ -309,7 +443,8 @@ TEST(keys_by_function) {
         ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.claude.json", ACCESS_WRITE));
         ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.nvm/versions", ACCESS_WRITE));
         ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/usr/local/bin", ACCESS_WRITE));
-        ASSERT_NULL(plan_key_to_the_house(&host, "/usr/lib/some-server", ACCESS_WRITE)); /* a program's own */
+        ASSERT_NULL(plan_key_to_the_house(
+                        &host, "/usr/lib/some-server", ACCESS_WRITE)); /* a program's own */
 }
 
 TEST(keys_of_persons_hold_in_the_system_manager) {
