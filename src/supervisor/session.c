@@ -245,7 +245,11 @@ static void explain_abort(Session *s, SessionEvent event) {
                             sandbox_failure_exit_code(&s->child.failed),
                             "%s",
                             text ? text : "The server's process could not be confined.");
-        }
+        } else if (event != SESSION_EVENT_CLIENT_GONE)
+                refusal_set(&s->refusal,
+                            "MCP-R-START",
+                            EXIT_UNAVAILABLE,
+                            "The supervisor is out of resources.");
 }
 
 static SessionEvent do_abort(Session *s, SessionEvent event) {
