@@ -227,6 +227,7 @@ def manager_is_gone():
 @case(managers=['user'], timeout=120)
 def a_user_who_logs_out_takes_the_servers_along(world):
     """logind ends the manager ten seconds after the last logout (UserStopDelaySec=)."""
+    subprocess.run(['loginctl', 'disable-linger', MEMBER], check=True, timeout=20)
     member_manager('stop')
     try:
         with login() as session:
