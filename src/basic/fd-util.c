@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
@@ -133,6 +135,92 @@ int fd_set_cloexec(int fd, bool cloexec) {
         if (flags < 0)
                 return -errno;
         return RET_NERRNO(fcntl(fd, F_SETFD, cloexec ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC));
+}
+
+int fd_get_type(int fd, mode_t *ret) {
+        struct statx stx;
+
+        if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &stx) < 0)
+                return -errno;
+        if (!(stx.stx_mask & STATX_TYPE))
+                return -ENODATA;
+        *ret = stx.stx_mode & S_IFMT;
+        return 0;
+}
+
+/* Pipes, terminals and UNIX sockets have nobody to wait for. */
+static bool close_may_wait(int fd) {
+        socklen_t size = sizeof(int);
+        mode_t type;
+        int domain;
+
+        if (fd_get_type(fd, &type) < 0)
+                return true;
+        if (S_ISSOCK(type))
+                return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_UNIX;
+        return !S_ISFIFO(type) && !S_ISCHR(type);
+}
+
+static int compare_fds(const void *a, const void *b) {
+        int x = *(const int *) a, y = *(const int *) b;
+
+        return (x > y) - (x < y);
+}
+
+/* Whatever else was open when the holder was forked would stay open with what it waits for. */
+static void close_all_but(const int *fds, size_t n, int barrier) {
+        _cleanup_free_ int *kept = calloc(n + 1, sizeof(int));
+        unsigned next = STDERR_FILENO + 1;
+
+        if (!kept)
+                return;
+        memcpy(kept, fds, n * sizeof(int));
+        kept[n] = barrier;
+        qsort(kept, n + 1, sizeof(int), compare_fds);
+        for (size_t i = 0; i <= n; i++) {
+                if (kept[i] < (int) next)
+                        continue;
+                if ((unsigned) kept[i] > next)
+                        (void) close_range(next, (unsigned) kept[i] - 1, 0);
+                next = (unsigned) kept[i] + 1;
+        }
+        (void) close_range(next, ~0U, 0);
+}
+
+/* Forks twice, so that nobody has to wait for who waits. The last copies have to be there: it stays until the barrier's
+ * other end is closed, which is after the caller closed its own. */
+static int fork_holder(const int *fds, size_t n, int barrier[2]) {
+        char byte;
+        pid_t pid;
+
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0) {
+                if (fork() == 0) {
+                        close_all_but(fds, n, barrier[0]);
+                        (void) !read(barrier[0], &byte, 1);
+                }
+                _exit(EXIT_SUCCESS);
+        }
+        while (waitpid(pid, NULL, 0) < 0)
+                if (errno != EINTR)
+                        break;
+        return 0;
+}
+
+void fds_close_aside(int *fds, size_t n) {
+        int barrier[2] = { -EBADF, -EBADF };
+        bool aside = false;
+
+        for (size_t i = 0; i < n; i++)
+                aside = aside || (fds[i] >= 0 && close_may_wait(fds[i]));
+        if (aside && pipe2(barrier, O_CLOEXEC) >= 0)
+                (void) fork_holder(fds, n, barrier);
+        for (size_t i = 0; i < n; i++)
+                fds[i] = safe_close(fds[i]);
+        (void) safe_close(barrier[1]);
+        (void) safe_close(barrier[0]);
 }
 
 int fd_get_path(int fd, char **ret) {

@@ -25,5 +25,14 @@ int mkdir_parents(const char *path, mode_t mode);
 int fd_set_nonblock(int fd, bool nonblock);
 int fd_set_cloexec(int fd, bool cloexec);
 
+/* What kind of thing fd is (S_IFMT bits) without asking the file system, which may be a stranger's FUSE daemon that
+ * never answers: statx(2), AT_STATX_DONT_SYNC. */
+int fd_get_type(int fd, mode_t *ret);
+
+/* Closes descriptors that a stranger handed over, and sets each to -EBADF. The last close() of a TCP socket may wait for
+ * SO_LINGER, that of a file for its FUSE daemon's flush: such ones are left to a process that has nothing else to do
+ * (the kernel does not linger for one that exits). */
+void fds_close_aside(int *fds, size_t n);
+
 /* The path that the kernel shows for fd (/proc/self/fd). */
 int fd_get_path(int fd, char **ret);

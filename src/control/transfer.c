@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include "basic/fd-util.h"
 #include "control/message.h"
 
 /* Room for more descriptors than are wanted, so that a peer that sends too many is told so; what is beyond this is
@@ -42,8 +43,7 @@ typedef struct Received {
 } Received;
 
 static void received_done(Received *r) {
-        for (size_t i = 0; i < r->n_fds; i++)
-                (void) safe_close(r->fds[i]);
+        fds_close_aside(r->fds, r->n_fds);
         r->n_fds = 0;
 }
 
@@ -61,7 +61,7 @@ static void collect_fds(struct msghdr *mh, Received *received) {
                         if (received->n_fds < RECEIVE_FDS_MAX)
                                 received->fds[received->n_fds++] = fd;
                         else
-                                (void) safe_close(fd);
+                                fds_close_aside(&fd, 1);
                 }
         }
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "basic/fd-util.h"
 #include "basic/jsonc-util.h"
 #include "basic/string-util.h"
 #include "config/env-policy.h"
@@ -55,12 +56,16 @@ static int check_passed_fds(Session *s) {
 
         for (size_t i = 0; i < CONTROL_N_FDS; i++) {
                 int flags = fcntl(s->client.stdio[i], F_GETFL), wanted = i == 0 ? O_RDONLY : O_WRONLY, mode;
-                struct stat st;
+                mode_t type;
+                int r;
 
-                if (flags < 0 || fstat(s->client.stdio[i], &st) < 0)
+                if (flags < 0)
                         return -errno;
+                r = fd_get_type(s->client.stdio[i], &type);
+                if (r < 0)
+                        return r;
                 mode = flags & O_ACCMODE;
-                if ((flags & O_PATH) || S_ISDIR(st.st_mode) || (mode != O_RDWR && mode != wanted)) {
+                if ((flags & O_PATH) || S_ISDIR(type) || (mode != O_RDWR && mode != wanted)) {
                         refusal_set(&s->refusal,
                                     "MCP-R-HELLO",
                                     EXIT_UNAVAILABLE,
@@ -109,12 +114,13 @@ static int on_input_hung_up(sd_event_source *source, int fd, uint32_t revents, v
 /* The end of a pipe or socket shows as a hang-up even when nothing is waited for; files and terminals have no such end,
  * and epoll takes no files at all. */
 static int watch_input(Session *s) {
-        struct stat st;
+        mode_t type;
         int r;
 
-        if (fstat(s->client.stdio[0], &st) < 0)
-                return -errno;
-        if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
+        r = fd_get_type(s->client.stdio[0], &type);
+        if (r < 0)
+                return r;
+        if (!S_ISFIFO(type) && !S_ISSOCK(type))
                 return 0;
         s->client.input = fcntl(s->client.stdio[0], F_DUPFD_CLOEXEC, 3);
         if (s->client.input < 0)
@@ -123,7 +129,7 @@ static int watch_input(Session *s) {
                         sd_event_add_io(s->server->event,
                                         &s->client.input_source,
                                         s->client.input,
-                                        S_ISSOCK(st.st_mode) ? EPOLLRDHUP : 0,
+                                        S_ISSOCK(type) ? EPOLLRDHUP : 0,
                                         on_input_hung_up,
                                         s);
         return r == -EPERM ? 0 : r;
@@ -359,9 +365,8 @@ void session_hang_up(Session *s) {
                 discard_input(c->fd);
         }
         c->fd = safe_close(c->fd);
-        c->input = safe_close(c->input);
-        for (size_t i = 0; i < CONTROL_N_FDS; i++)
-                c->stdio[i] = safe_close(c->stdio[i]);
+        fds_close_aside(&c->input, 1);
+        fds_close_aside(c->stdio, CONTROL_N_FDS);
 }
 
 void session_client_done(Session *s) {

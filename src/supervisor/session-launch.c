@@ -213,8 +213,7 @@ int session_make_child(Session *s) {
         if (r < 0)
                 return give_up_child(s, r);
         /* From here on the client's output and error are the child's alone. */
-        for (size_t i = 0; i < CONTROL_N_FDS; i++)
-                s->client.stdio[i] = safe_close(s->client.stdio[i]);
+        fds_close_aside(s->client.stdio, CONTROL_N_FDS);
         return 0;
 }
 

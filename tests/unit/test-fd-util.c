@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "basic/fd-util.h"
 #include "test.h"
@@ -100,4 +103,57 @@ TEST(paths_of_descriptors) {
         ASSERT_OK(fd_get_path(dir_fd, &path));
         ASSERT_STREQ(path, directory);
         ASSERT_ERROR(fd_get_path(-EBADF, &path), ENOENT);
+}
+
+TEST(types_are_told_without_asking_the_file_system) {
+        int pair[2];
+        mode_t type;
+
+        make_directory();
+        ASSERT_OK(pipe2(pair, O_CLOEXEC));
+        ASSERT_OK(fd_get_type(pair[0], &type));
+        ASSERT_TRUE(S_ISFIFO(type));
+        ASSERT_OK(fd_get_type(dir_fd, &type));
+        ASSERT_TRUE(S_ISDIR(type));
+        ASSERT_ERROR(fd_get_type(-EBADF, &type), EBADF);
+        fds_close_aside(pair, ELEMENTSOF(pair));
+        ASSERT_EQ(pair[0], -EBADF);
+        ASSERT_EQ(pair[1], -EBADF);
+}
+
+/* One end of a TCP connection that lingers for seconds with data that nobody reads; the other end in *ret_peer. */
+static int make_lingering(int *ret_peer) {
+        const struct linger linger = { .l_onoff = 1, .l_linger = 20 };
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+        socklen_t size = sizeof(address);
+        static char data[64 * 1024];
+        int listener, fd;
+
+        listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        ASSERT_OK(listener);
+        ASSERT_OK(fd);
+        ASSERT_OK(bind(listener, (struct sockaddr *) &address, size));
+        ASSERT_OK(listen(listener, 1));
+        ASSERT_OK(getsockname(listener, (struct sockaddr *) &address, &size));
+        ASSERT_OK(connect(fd, (struct sockaddr *) &address, size));
+        *ret_peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        ASSERT_OK(*ret_peer);
+        (void) close(listener);
+        while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+                ;
+        ASSERT_OK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+        return fd;
+}
+
+TEST(a_lingering_socket_is_not_waited_for) {
+        struct timespec before, after;
+        int peer, fd = make_lingering(&peer);
+
+        (void) clock_gettime(CLOCK_MONOTONIC, &before);
+        fds_close_aside(&fd, 1);
+        (void) clock_gettime(CLOCK_MONOTONIC, &after);
+        ASSERT_EQ(fd, -EBADF);
+        ASSERT_LT(after.tv_sec - before.tv_sec, 10);
+        (void) close(peer);
 }
