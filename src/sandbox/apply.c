@@ -76,6 +76,7 @@ int sandbox_exec(
                 const SandboxStdio *stdio,
                 int keep_fd,
                 SandboxFailure *failure) {
+        static const SandboxFailure confined = { .stage = SANDBOX_STAGE_NONE, .rule = -1 };
         int r;
 
         /* Fail closed: a plan that wants the filter is not run without it. */
@@ -85,6 +86,8 @@ int sandbox_exec(
         r = apply(plan, program, stdio, &keep_fd, failure);
         if (r < 0)
                 return r;
+        if (keep_fd >= 0 && write(keep_fd, &confined, sizeof(confined)) != sizeof(confined))
+                return sandbox_fail(failure, SANDBOX_STAGE_FDS, -EPIPE, -1, NULL);
         (void) execve(plan->command, plan->argv, plan->env);
         return sandbox_fail(failure, SANDBOX_STAGE_EXEC, -errno, -1, plan->command);
 }
@@ -118,6 +121,8 @@ static const struct {
 };
 
 static const char *failure_error(const SandboxFailure *f) {
+        if (f->stage == SANDBOX_STAGE_SESSION && f->error == ECHILD)
+                return "its process was killed on the way";
         if (f->stage == SANDBOX_STAGE_VERIFY && f->error == ENOTRECOVERABLE)
                 return "it was not denied";
         if (f->stage == SANDBOX_STAGE_PATHS && f->error == ESTALE)

@@ -48,7 +48,9 @@ typedef struct SandboxStdio {
 } SandboxStdio;
 
 /* Applies everything and executes. Returns only on failure: negative errno, *failure filled. keep_fd (-EBADF: none) is a
- * close-on-exec descriptor that survives until execve, to report the failure through. */
+ * close-on-exec descriptor that survives until execve, to report the failure through. Through it also
+ * goes one record of SANDBOX_STAGE_NONE when everything holds and execve() is next: an end without it is a death on the
+ * way. */
 int sandbox_exec(
                 const Plan *plan,
                 const SandboxProgram *program,

@@ -116,9 +116,9 @@ static void alert_confinement(Server *s) {
                 event_log(&s->journal,
                           EVENT_UNCONFINED,
                           &fields,
-                          "%s runs unconfined, as its definition or the global setting wants (isolation "
-                          "mode none).",
-                          s->name);
+                          "%s runs unconfined (isolation mode none, source %s).",
+                          s->name,
+                          strempty(isolation_source_to_string(plan->isolation.source)));
         }
         if (strv_length(s->setup->missing) == 0)
                 return;

@@ -396,12 +396,18 @@ SessionEvent session_read_failure(Session *s) {
         n = read(s->child.failure, &failure, sizeof(failure));
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return _SESSION_EVENT_NONE;
+        if (n == sizeof(failure) && failure.stage == SANDBOX_STAGE_NONE) {
+                s->child.confined = true;
+                return session_read_failure(s);
+        }
         s->child.failure_source = sd_event_source_disable_unref(s->child.failure_source);
         s->child.failure = safe_close(s->child.failure);
-        if (n == 0)
+        if (n == 0 && s->child.confined)
                 /* Closed by execve(). */
                 return SESSION_EVENT_EXECUTED;
-        if (n != sizeof(failure))
+        if (n == 0)
+                failure = (SandboxFailure){ .stage = SANDBOX_STAGE_SESSION, .error = ECHILD, .rule = -1 };
+        else if (n != sizeof(failure))
                 failure = (SandboxFailure){ .stage = SANDBOX_STAGE_EXEC, .error = EIO, .rule = -1 };
         failure.path[sizeof(failure.path) - 1] = 0;
         s->child.failed = failure;

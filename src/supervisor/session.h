@@ -36,6 +36,7 @@ typedef struct SessionChild {
         pid_t pid; /* 0: none */
         int pidfd, go, failure;
         sd_event_source *pidfd_source, *failure_source;
+        bool confined;         /* it said that everything holds and execve() is next */
         SandboxFailure failed; /* stage NONE: it did not */
         bool exited;
         siginfo_t status;

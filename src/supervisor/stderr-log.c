@@ -65,7 +65,8 @@ static void on_line(void *userdata, const char *line, size_t size, bool continue
         uint64_t now = now_monotonic();
 
         if (!continued)
-                l->priority = line_take_priority(&line, &size, LOG_INFO);
+                /* Journald shows emergencies on every terminal: a server's word is not enough for that. */
+                l->priority = MAX(line_take_priority(&line, &size, LOG_INFO), LOG_ERR);
         if (size == 0)
                 return;
         line_tail_add(&l->tail, line, size);
