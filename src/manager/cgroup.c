@@ -133,6 +133,9 @@ int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1) {
         } table[_CGROUP_ATTRIBUTE_MAX] = {
                 [CGROUP_MEMORY_MAX] = { "memory.max", "memory.limit_in_bytes", { "memory", "/memory" } },
                 [CGROUP_MEMORY_EVENTS] = { "memory.events", "memory.oom_control", { "memory", "/memory" } },
+                [CGROUP_MEMORY_PEAK] = { "memory.peak",
+                                         "memory.max_usage_in_bytes",
+                                         { "memory", "/memory" } },
                 [CGROUP_PIDS_MAX] = { "pids.max", "pids.max", { "pids", "/pids" } },
                 [CGROUP_PIDS_EVENTS] = { "pids.events", "pids.events", { "pids", "/pids" } },
                 [CGROUP_CPU_MAX] = { "cpu.max", "cpu.cfs_quota_us", { "cpu", "/cpu,cpuacct" } },
@@ -217,15 +220,26 @@ uint64_t cgroup_parse_event(const char *text, const char *key) {
         return 0;
 }
 
-uint64_t cgroup_read_event(int fd, const char *key) {
-        char text[EVENTS_TEXT_MAX];
+static bool read_again(int fd, char text[static EVENTS_TEXT_MAX]) {
         ssize_t n;
 
         if (fd < 0)
-                return 0;
-        n = pread(fd, text, sizeof(text) - 1, 0);
+                return false;
+        n = pread(fd, text, EVENTS_TEXT_MAX - 1, 0);
         if (n <= 0)
-                return 0;
+                return false;
         text[n] = 0;
-        return cgroup_parse_event(text, key);
+        return true;
+}
+
+uint64_t cgroup_read_event(int fd, const char *key) {
+        char text[EVENTS_TEXT_MAX];
+
+        return read_again(fd, text) ? cgroup_parse_event(text, key) : 0;
+}
+
+uint64_t cgroup_read_number(int fd) {
+        char text[EVENTS_TEXT_MAX];
+
+        return read_again(fd, text) ? strtoull(text, NULL, 10) : 0;
 }

@@ -12,6 +12,7 @@
 typedef enum CgroupAttribute {
         CGROUP_MEMORY_MAX,
         CGROUP_MEMORY_EVENTS, /* v1: memory.oom_control, whose oom_kill line is the same */
+        CGROUP_MEMORY_PEAK,   /* v2: Linux 5.19 */
         CGROUP_PIDS_MAX,
         CGROUP_PIDS_EVENTS,
         CGROUP_CPU_MAX,
@@ -29,8 +30,9 @@ int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret);
 int cgroup_find(const char *text, const char *controller, char **ret);
 int cgroup_parse(const char *text, char **ret);
 
-/* A line of an events file that is open; 0 where it cannot be read. */
+/* A line of an events file that is open, or the number in another; 0 where it cannot be read (the group is gone). */
 uint64_t cgroup_read_event(int fd, const char *key);
+uint64_t cgroup_read_number(int fd);
 
 int cgroup_parse_limit(const char *text, uint64_t *ret);
 int cgroup_parse_cpu(const char *text, bool v1, uint64_t *ret);

@@ -33,6 +33,22 @@ static char *format_time(uint64_t usec) {
         return strformat("%llus", seconds);
 }
 
+static char *memory_reason(const EndFacts *f) {
+        _cleanup_free_ char *limit = NULL;
+
+        if (f->memory_max >= LIMIT_INFINITY)
+                return strdup("out of memory (limit of the slice or the machine)");
+        limit = format_size(f->memory_max);
+        if (!limit)
+                return NULL;
+        if (f->memory_peak == 0)
+                return strformat("out of memory (limit %s)", limit);
+        return strformat(
+                        "out of memory (limit %s), peak %.1fM",
+                        limit,
+                        (double) f->memory_peak / (double) (1ULL << 20));
+}
+
 void session_end_done(SessionEnd *e) {
         free(e->reason);
         *e = (SessionEnd){};
@@ -47,14 +63,16 @@ static void end_by_limit(const EndFacts *f, SessionEnd *e) {
                 limit = format_time(f->runtime_max_usec);
                 e->code = "MCP-E-RUNTIME";
                 e->reason = strformat("ran longer than %s (limits.runtime)", strempty(limit));
+                e->limit = f->runtime_max_usec;
         } else if (!survived && (f->oom_kills > 0 || streq_ptr(f->scope_result, "oom-kill"))) {
-                limit = f->memory_max < LIMIT_INFINITY ? format_size(f->memory_max) : NULL;
                 e->code = "MCP-E-MEMORY";
-                e->reason = strformat(
-                                "out of memory (limit %s)", limit ? limit : "of the slice or the machine");
+                e->reason = memory_reason(f);
+                e->limit = f->memory_max < LIMIT_INFINITY ? f->memory_max : 0;
+                e->peak = f->memory_peak;
         } else if (f->task_refusals > 0 && e->exit_code != 0 && f->cause == STOP_CAUSE_NONE) {
                 e->code = "MCP-E-TASKS";
                 e->reason = strformat("too many tasks (limit %llu)", (unsigned long long) f->tasks_max);
+                e->limit = f->tasks_max;
         }
 }
 

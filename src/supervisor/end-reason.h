@@ -20,6 +20,7 @@ typedef struct EndFacts {
         const siginfo_t *status; /* of the main process; NULL: killed, and not dead yet */
         StopCause cause;
         uint64_t oom_kills, task_refusals; /* in its scope */
+        uint64_t memory_peak;              /* bytes; 0: not known */
         const char *scope_result;          /* systemd's Result=, where it had to be asked; NULL */
         uint64_t memory_max, tasks_max, runtime_max_usec;
 } EndFacts;
@@ -29,7 +30,9 @@ typedef struct SessionEnd {
         int exit_code;    /* 128 + signal where one killed it */
         int signal;       /* 0: none */
         const char *code; /* static; NULL: an end as it should be */
-        char *reason;     /* "out of memory (limit 512M)"; NULL likewise, or without memory */
+        char *reason;     /* "out of memory (limit 512M), peak 511.9M"; NULL likewise, or without memory */
+        uint64_t limit;   /* the one that ended it: bytes, tasks, or microseconds; 0: none */
+        uint64_t peak;    /* of what the limit is for; 0: not known */
         EventId event;
 } SessionEnd;
 

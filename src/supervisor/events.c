@@ -65,6 +65,8 @@ int event_fields_append(const EventFields *f, char ***list) {
                 { "MCP_CLIENT_UID", f->client_uid == (uid_t) -1 ? -1 : (long long) f->client_uid },
                 { "MCP_EXIT_CODE", f->exit_code },
                 { "MCP_EXIT_SIGNAL", f->signal },
+                { "MCP_LIMIT", f->limit > 0 ? (long long) f->limit : -1 },
+                { "MCP_PEAK", f->peak > 0 ? (long long) f->peak : -1 },
         };
         int r = 0;
 

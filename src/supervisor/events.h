@@ -47,6 +47,7 @@ typedef struct EventFields {
         int landlock_abi;      /* MCP_LANDLOCK_ABI */
         char *const *missing;  /* MCP_MISSING, repeated */
         int exit_code, signal; /* MCP_EXIT_CODE, MCP_EXIT_SIGNAL; -1 */
+        uint64_t limit, peak;  /* MCP_LIMIT, MCP_PEAK */
 } EventFields;
 
 #define EVENT_FIELDS_INIT \

@@ -94,6 +94,7 @@ Server *server_free(Server *s) {
         journal_close(&s->journal);
         strv_free(s->degraded);
         free(s->last_failure);
+        free(s->last_limit);
         free(s->status_text);
         free(s->instance);
         free(s->name);

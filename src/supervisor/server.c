@@ -236,6 +236,13 @@ void server_session_stable(Server *s) {
         backoff_succeeded(&s->backoff);
 }
 
+void server_session_over(Server *s, const SessionEnd *end) {
+        free(TAKE_PTR(s->last_limit));
+        if (end->event == EVENT_LIMIT_REACHED && end->reason)
+                s->last_limit = strdup(end->reason);
+        server_update_status(s);
+}
+
 void server_session_ended(Server *s, Session *session) {
         for (Session **p = &s->sessions; *p; p = &(*p)->next)
                 if (*p == session) {

@@ -35,6 +35,7 @@ struct Server {
         Backoff backoff;
         char *last_failure;     /* what the back-off answers with */
         char **degraded;        /* causes that were alerted already */
+        char *last_limit;       /* what the last session that ended ran into; NULL: it did not */
         char *status_text;      /* as it was sent last */
         RateLimit refusal_rate; /* of CLIENT_REFUSED records */
         uint64_t n_unlogged;
@@ -55,6 +56,7 @@ int server_load(Server *s, ServerEvent *ret);
 /* For sessions. */
 int server_admit(Server *s, const Session *session, Refusal *ret); /* -ECANCELED: refused */
 void server_session_failed(Server *s, const char *reason);
+void server_session_over(Server *s, const SessionEnd *end); /* for the status */
 void server_session_stable(Server *s);
 void server_session_ended(Server *s, Session *session); /* takes it off the list */
 void server_update_status(Server *s);

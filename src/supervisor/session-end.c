@@ -3,6 +3,7 @@
 /* Why a session ended, for its client, for the journal and for the back-off. */
 
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 
 #include "basic/fd-util.h"
@@ -18,15 +19,56 @@ static void on_scope_result(void *userdata, int result, const char *value) {
                 (void) free_and_strdup(&s->scope_result, value);
 }
 
+/* The counters only grow, and read as 0 once the group is gone. */
+static void note_limits(Session *s) {
+        const SessionChild *c = &s->child;
+
+        s->oom_kills = MAX(s->oom_kills, cgroup_read_event(c->memory_events, "oom_kill"));
+        s->task_refusals = MAX(s->task_refusals, cgroup_read_event(c->pids_events, "max"));
+        s->memory_peak = MAX(s->memory_peak, cgroup_read_number(c->memory_peak));
+}
+
+static int on_limit(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        note_limits(userdata);
+        return 0;
+}
+
+/* systemd removes a group as soon as its last process is dead, and may be quicker than we are: what happens in it is
+ * noted when it happens. On edges, because a file of a group that is gone is ready for ever. */
+void session_watch_limits(Session *s) {
+        SessionChild *c = &s->child;
+        bool v1;
+
+        c->memory_events = cgroup_open_attribute(c->pid, CGROUP_MEMORY_EVENTS, &v1);
+        c->pids_events = cgroup_open_attribute(c->pid, CGROUP_PIDS_EVENTS, &v1);
+        c->memory_peak = cgroup_open_attribute(c->pid, CGROUP_MEMORY_PEAK, &v1);
+        /* The first reading is what later ones are compared with. */
+        note_limits(s);
+        if (c->memory_events >= 0)
+                (void) sd_event_add_io(
+                                s->server->event,
+                                &c->memory_source,
+                                c->memory_events,
+                                EPOLLPRI | EPOLLET,
+                                on_limit,
+                                s);
+        if (c->pids_events >= 0)
+                (void) sd_event_add_io(
+                                s->server->event,
+                                &c->pids_source,
+                                c->pids_events,
+                                EPOLLPRI | EPOLLET,
+                                on_limit,
+                                s);
+}
+
 void session_note_exit(Session *s) {
         SessionChild *c = &s->child;
 
         c->exited = true;
         if (waitid(P_PIDFD, (id_t) c->pidfd, &c->status, WEXITED | WNOHANG | WNOWAIT) < 0)
                 c->status = (siginfo_t){ .si_code = CLD_EXITED, .si_status = EXIT_FAILURE };
-        /* The group's files are gone with it, so they are read while its zombie is ours to keep. */
-        s->oom_kills = cgroup_read_event(c->memory_events, "oom_kill");
-        s->task_refusals = cgroup_read_event(c->pids_events, "max");
+        note_limits(s);
         /* The group may have been removed already: then systemd knows, until it forgets the scope. The question goes out
          * before any StopUnit. */
         if (s->oom_kills == 0 && c->status.si_code != CLD_EXITED && c->status.si_status == SIGKILL &&
@@ -47,6 +89,7 @@ void session_end_find(const Session *s, SessionEnd *ret) {
                 .cause = s->cause,
                 .oom_kills = s->oom_kills,
                 .task_refusals = s->task_refusals,
+                .memory_peak = s->memory_peak,
                 .scope_result = s->scope_result,
                 .memory_max = plan->memory_max,
                 .tasks_max = plan->tasks_max,
@@ -90,6 +133,8 @@ static void log_end(Session *s, const SessionEnd *e) {
         fields.exit_code = e->exit_code;
         fields.signal = e->signal > 0 ? e->signal : -1;
         fields.code = e->code;
+        fields.limit = e->limit;
+        fields.peak = e->peak;
         if (s->killed)
                 event_log(j,
                           EVENT_SESSION_KILLED,
@@ -125,4 +170,5 @@ void session_report_end(Session *s) {
         session_tell_exit(s, &e);
         account(s, &e);
         log_end(s, &e);
+        server_session_over(s->server, &e);
 }

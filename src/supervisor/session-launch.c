@@ -225,8 +225,11 @@ void session_child_done(Session *s) {
         c->go = safe_close(c->go);
         c->failure = safe_close(c->failure);
         c->pidfd = safe_close(c->pidfd);
+        c->memory_source = sd_event_source_disable_unref(c->memory_source);
+        c->pids_source = sd_event_source_disable_unref(c->pids_source);
         c->memory_events = safe_close(c->memory_events);
         c->pids_events = safe_close(c->pids_events);
+        c->memory_peak = safe_close(c->memory_peak);
         c->pid = 0;
 }
 
@@ -361,7 +364,6 @@ static int check_limits(Session *s) {
 
 SessionEvent session_check_scope(Session *s) {
         _cleanup_free_ char *cgroup = NULL, *found = NULL;
-        bool v1;
         int r;
 
         r = cgroup_of_pid(s->child.pid, &cgroup);
@@ -374,8 +376,7 @@ SessionEvent session_check_scope(Session *s) {
         }
         if (check_limits(s) < 0)
                 return SESSION_EVENT_NOT_ENFORCED;
-        s->child.memory_events = cgroup_open_attribute(s->child.pid, CGROUP_MEMORY_EVENTS, &v1);
-        s->child.pids_events = cgroup_open_attribute(s->child.pid, CGROUP_PIDS_EVENTS, &v1);
+        session_watch_limits(s);
         return _SESSION_EVENT_NONE;
 }
 

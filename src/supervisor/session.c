@@ -417,6 +417,7 @@ int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Sessi
                 .failure = -EBADF,
                 .memory_events = -EBADF,
                 .pids_events = -EBADF,
+                .memory_peak = -EBADF,
         };
         s->stderr_log = STDERR_LOG_INIT;
         s->next = server->sessions;

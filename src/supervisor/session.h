@@ -40,8 +40,9 @@ typedef struct SessionChild {
         SandboxFailure failed; /* stage NONE: it did not */
         bool exited;
         siginfo_t status;
-        int memory_events; /* v1 or v2 file of its scope, opened while it was there */
-        int pids_events;
+        /* v1 or v2 files of its scope, opened while it was there. */
+        int memory_events, pids_events, memory_peak;
+        sd_event_source *memory_source, *pids_source;
 } SessionChild;
 
 struct Session {
@@ -67,7 +68,7 @@ struct Session {
 
         uint64_t executed_usec, exited_usec, stop_usec; /* CLOCK_MONOTONIC; 0: not yet */
         bool stopped_before_exit;
-        uint64_t oom_kills, task_refusals; /* in its scope */
+        uint64_t oom_kills, task_refusals, memory_peak; /* in its scope, as far as they were seen */
         unsigned n_stop_failures;
         bool killed; /* SIGKILL was needed */
 };
@@ -101,5 +102,6 @@ void session_client_done(Session *s);
 
 /* session-end.c */
 void session_end_find(const Session *s, SessionEnd *ret);
+void session_watch_limits(Session *s);
 void session_note_exit(Session *s);  /* the child is dead and not reaped: what can be known only now */
 void session_report_end(Session *s); /* to client, journal and back-off */

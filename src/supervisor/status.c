@@ -25,6 +25,7 @@ static char *format_confinement(const Setup *setup) {
 
 char *status_format(const Server *s) {
         _cleanup_free_ char *confinement = NULL;
+        const char *limit = s->last_limit ? "; the last session to end: " : "";
         unsigned n = 0;
 
         for (const Session *session = s->sessions; session; session = session->next)
@@ -36,5 +37,11 @@ char *status_format(const Server *s) {
                 return NULL;
         if (s->state == SERVER_STOPPING)
                 return strformat("Stopping %u session%s; %s", n, n == 1 ? "" : "s", confinement);
-        return strformat("%u session%s; %s", n, n == 1 ? "" : "s", confinement);
+        return strformat(
+                        "%u session%s; %s%s%s",
+                        n,
+                        n == 1 ? "" : "s",
+                        confinement,
+                        limit,
+                        strempty(s->last_limit));
 }

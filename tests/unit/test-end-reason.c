@@ -53,6 +53,26 @@ static int group_file(const char *text) {
         return fd;
 }
 
+TEST(an_oom_kill_is_told_with_limit_and_peak) {
+        const siginfo_t status = killed(SIGKILL);
+        _cleanup_close_ int peak = group_file("66998272\n");
+        _cleanup_(session_end_done) SessionEnd e = {};
+        const EndFacts f = {
+                .status = &status,
+                .oom_kills = 1,
+                .memory_peak = cgroup_read_number(peak),
+                .memory_max = 64 * MEBIBYTE,
+                .tasks_max = UINT64_MAX,
+                .runtime_max_usec = UINT64_MAX,
+        };
+
+        session_end_decide(&f, &e);
+        ASSERT_STREQ(e.reason, "out of memory (limit 64M), peak 63.9M");
+        ASSERT_EQ(e.limit, 64 * MEBIBYTE);
+        ASSERT_EQ(e.peak, 66998272U);
+        ASSERT_EQ(cgroup_read_number(-EBADF), 0U);
+}
+
 TEST(an_oom_kill_is_told_with_its_limit) {
         _cleanup_close_ int events =
                         group_file("low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n");
