@@ -13,12 +13,13 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "basic/ssh.h"
 #include "basic/string-util.h"
 #include "connect/find-server.h"
 #include "connect/options.h"
 #include "control/message.h"
 
-enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69 };
+enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
 
 /* How long a server that was asked to end is waited for: more than any sensible stop.eof_grace and kill_after. */
 #define END_TIMEOUT_USEC (60ULL * 1000000ULL)
@@ -257,6 +258,38 @@ static int run(const ConnectOptions *o) {
         return wait_for_end(&c);
 }
 
+/* ssh hands our stdin, stdout and stderr through, and exits as the mcp-connect there does. Values of variables go by SendEnv:
+ * in its arguments everyone could read them. */
+static int run_remote(const ConnectOptions *o) {
+        _cleanup_strv_free_ char **arguments = NULL, **argv = NULL;
+        SshCommand command = { .host = o->host, .program = "mcp-connect", .variables = o->env_names };
+        int r = 0;
+
+        if (o->scope != _RUNTIME_SCOPE_INVALID)
+                r = strv_extendf(&arguments, "--%s", runtime_scope_to_string(o->scope));
+        STRV_FOREACH (name, o->env_names)
+                if (r >= 0)
+                        r = strv_extendf(&arguments, "--env=%s", *name);
+        if (r >= 0 && o->timeout)
+                r = strv_extendf(&arguments, "--timeout=%s", o->timeout);
+        if (r >= 0)
+                r = strv_extend(&arguments, "--");
+        if (r >= 0)
+                r = strv_extend(&arguments, o->name);
+        command.arguments = arguments;
+        if (r >= 0)
+                r = ssh_command(&command, &argv);
+        if (r >= 0 && signal(SIGPIPE, SIG_DFL) == SIG_ERR)
+                r = -errno;
+        if (r < 0) {
+                fprintf(stderr, "mcp-connect: %s: %s.\n", o->name, STRERROR(r));
+                return EXIT_UNAVAILABLE;
+        }
+        (void) execv(ssh_program(), argv);
+        fprintf(stderr, "mcp-connect: %s cannot be executed: %s.\n", ssh_program(), STRERROR(errno));
+        return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
 int main(int argc, char **argv) {
         _cleanup_(connect_options_done) ConnectOptions o = {};
         int r;
@@ -266,5 +299,5 @@ int main(int argc, char **argv) {
         r = connect_options_parse(argc, argv, &o);
         if (r <= 0)
                 return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
-        return run(&o);
+        return o.host ? run_remote(&o) : run(&o);
 }

@@ -2,6 +2,7 @@
 
 #include <getopt.h>
 
+#include "basic/ssh.h"
 #include "basic/string-util.h"
 #include "connect/options.h"
 
@@ -9,8 +10,8 @@
 #define TIMEOUT_SECONDS_MAX  86400UL
 
 void connect_options_done(ConnectOptions *o) {
-        strv_free(o->env);
-        o->env = NULL;
+        o->env = strv_free(o->env);
+        o->env_names = strv_free(o->env_names);
 }
 
 static void help(FILE *f) {
@@ -22,6 +23,7 @@ static void help(FILE *f) {
                 "      --user            the server of this user's manager\n"
                 "      --system          the server of the system manager\n"
                 "                        (without either: the user's, else the system's)\n"
+                "  -H, --host HOST       the server of another machine, over ssh ([USER@]HOST)\n"
                 "      --env NAME        pass this variable through; the server's sessions.accept_env must "
                 "name it\n"
                 "      --timeout SECONDS how long the server's start may take (90)\n"
@@ -37,6 +39,8 @@ static int take_env(ConnectOptions *o, const char *name) {
                 fprintf(stderr, "mcp-connect: \"%s\" is not the name of a variable.\n", name);
                 return -EINVAL;
         }
+        if (strv_extend(&o->env_names, name) < 0)
+                return -ENOMEM;
         /* Not set here: nothing to pass, as with every program that inherits an environment. */
         return value ? strv_extendf(&o->env, "%s=%s", name, value) : 0;
 }
@@ -54,7 +58,17 @@ static int take_timeout(ConnectOptions *o, const char *text) {
                         TIMEOUT_SECONDS_MAX);
                 return -EINVAL;
         }
+        o->timeout = text;
         o->timeout_usec = (uint64_t) seconds * 1000000U;
+        return 0;
+}
+
+static int take_host(ConnectOptions *o, const char *text) {
+        if (!ssh_host_is_valid(text)) {
+                fprintf(stderr, "mcp-connect: --host takes HOST or USER@HOST.\n");
+                return -EINVAL;
+        }
+        o->host = text;
         return 0;
 }
 
@@ -63,6 +77,7 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
         static const struct option options[] = {
                 { "system", no_argument, NULL, OPTION_SYSTEM },
                 { "user", no_argument, NULL, OPTION_USER },
+                { "host", required_argument, NULL, 'H' },
                 { "env", required_argument, NULL, OPTION_ENV },
                 { "timeout", required_argument, NULL, OPTION_TIMEOUT },
                 { "help", no_argument, NULL, 'h' },
@@ -75,13 +90,16 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
         };
         int c, r = 0;
 
-        while (r >= 0 && (c = getopt_long(argc, argv, "+h", options, NULL)) >= 0)
+        while (r >= 0 && (c = getopt_long(argc, argv, "+hH:", options, NULL)) >= 0)
                 switch (c) {
                 case OPTION_SYSTEM:
                         o.scope = RUNTIME_SCOPE_SYSTEM;
                         break;
                 case OPTION_USER:
                         o.scope = RUNTIME_SCOPE_USER;
+                        break;
+                case 'H':
+                        r = take_host(&o, optarg);
                         break;
                 case OPTION_ENV:
                         r = take_env(&o, optarg);

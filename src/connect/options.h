@@ -8,8 +8,11 @@
 typedef struct ConnectOptions {
         RuntimeScope scope; /* _RUNTIME_SCOPE_INVALID: whichever has the server, the user's first */
         const char *name;
-        char **env; /* NAME=value, to be passed through */
+        const char *host; /* NULL: this machine */
+        char **env;       /* NAME=value, to be passed through */
+        char **env_names; /* likewise, the names alone; also those that are not set */
         uint64_t timeout_usec;
+        const char *timeout; /* as written; NULL: not given */
 } ConnectOptions;
 
 void connect_options_done(ConnectOptions *o);

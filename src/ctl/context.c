@@ -21,6 +21,7 @@ void ctl_done(Ctl *ctl) {
                 config_paths_done(&ctl->paths);
         sd_bus_flush_close_unref(ctl->bus);
         strv_free(ctl->environment);
+        strv_free(ctl->forwarded);
         strv_free(ctl->env);
         strv_free(ctl->write);
 }

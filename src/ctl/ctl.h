@@ -28,6 +28,8 @@ typedef struct Ctl {
         /* Options. */
         RuntimeScope scope;
         bool json, pager, follow;
+        const char *host;      /* NULL: this machine; else its own mcpctl does it all */
+        char **forwarded;      /* options but the host, for that one */
         const char *root;      /* NULL: this machine. With one no manager is asked */
         uint64_t timeout_usec; /* UINT64_MAX: not given */
         const char *lines;     /* NULL: not given */

@@ -12,7 +12,7 @@ _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
         local verbs='list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs'
-        local options='--user --system --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --path= --access= --connect= --socket= --help --version'
+        local options='--user --system --host= --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --path= --access= --connect= --socket= --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}

@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <locale.h>
 
+#include "basic/ssh.h"
 #include "basic/string-util.h"
+#include "ctl/exec.h"
 #include "ctl/options.h"
 #include "ctl/pager.h"
 
@@ -55,6 +57,30 @@ const Verb verbs[] = {
         {},
 };
 
+/* All of it is done by the mcpctl there, which has its own manager, kernel and files. */
+static int run_remote(Ctl *ctl, const Verb *verb, char **operands) {
+        _cleanup_strv_free_ char **arguments = strv_copy(ctl->forwarded), **argv = NULL;
+        SshCommand command = {
+                .host = ctl->host,
+                .program = "mcpctl",
+                /* An editor needs one; elsewhere it would mix stdout and stderr. */
+                .terminal = streq(verb->name, "edit") && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+        };
+        int r;
+
+        if (ctl->forwarded && !arguments)
+                return -ENOMEM;
+        r = strv_extend(&arguments, "--");
+        if (r >= 0)
+                r = strv_extend(&arguments, verb->name);
+        for (; r >= 0 && *operands; operands++)
+                r = strv_extend(&arguments, *operands);
+        command.arguments = arguments;
+        if (r >= 0)
+                r = ssh_command(&command, &argv);
+        return r < 0 ? r : ctl_exec(ctl, ssh_program(), (const char *const *) argv);
+}
+
 static int run(Ctl *ctl, int argc, char **argv) {
         const Verb *verb;
         int r, first;
@@ -64,7 +90,7 @@ static int run(Ctl *ctl, int argc, char **argv) {
                 return CTL_DEFINITION;
         if (r != 0)
                 return r > 0 ? CTL_OK : r;
-        return verb->run(ctl, argv + first);
+        return ctl->host ? run_remote(ctl, verb, argv + first) : verb->run(ctl, argv + first);
 }
 
 int main(int argc, char **argv) {

@@ -15,6 +15,7 @@ complete -c mcpctl -n "__fish_seen_subcommand_from check import" -F
 complete -c mcpctl -n "__fish_seen_subcommand_from add run" -a '(__fish_complete_command)'
 complete -c mcpctl -l user -d 'The servers of your user manager'
 complete -c mcpctl -l system -d 'The servers of the system manager'
+complete -c mcpctl -s H -l host -x -a '(__fish_print_hostnames)' -d 'Of another machine, over ssh'
 complete -c mcpctl -l json -d 'Print JSON'
 complete -c mcpctl -l no-pager -d 'Do not page long output'
 complete -c mcpctl -l root -r -d 'Read definitions below a directory'

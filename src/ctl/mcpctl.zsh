@@ -17,6 +17,7 @@ _mcpctl() {
     _arguments -C \
         '(--system)--user[the servers of your user manager]' \
         '(--user)--system[the servers of the system manager]' \
+        '(-H --host)'{-H,--host=}'[of another machine, over ssh]:host:_hosts' \
         '--json[print JSON]' \
         '--no-pager[do not page long output]' \
         '--root=[read definitions below a directory]:directory:_files -/' \

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <limits.h>
 
+#include "basic/ssh.h"
 #include "basic/string-util.h"
 #include "config/quantity.h"
 #include "ctl/options.h"
@@ -43,6 +44,7 @@ typedef struct Option {
 static const Option options[] = {
         { "user", ARG_USER, NULL, NULL, "The servers of your user manager (default, unless you are root)" },
         { "system", ARG_SYSTEM, NULL, NULL, "The servers of the system manager (default for root)" },
+        { "host", 'H', "HOST", NULL, "Of another machine, over ssh ([USER@]HOST)" },
         { "json",
           ARG_JSON,
           NULL,
@@ -212,6 +214,26 @@ static int parse_lines(Ctl *ctl, const char *text) {
         return -EINVAL;
 }
 
+static int parse_host(Ctl *ctl, const char *text) {
+        if (ssh_host_is_valid(text)) {
+                ctl->host = text;
+                return 0;
+        }
+        (void) ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-USAGE",
+                        "Write HOST or USER@HOST.",
+                        "--host=%s is no host.",
+                        text);
+        return -EINVAL;
+}
+
+/* What the other machine's mcpctl is given. */
+static int forward(Ctl *ctl, const Option *o) {
+        return o->argument ? strv_extendf(&ctl->forwarded, "--%s=%s", o->name, optarg)
+                           : strv_extendf(&ctl->forwarded, "--%s", o->name);
+}
+
 static int parse_env(Ctl *ctl, const char *text) {
         const char *value = strchr(text, '=');
         _cleanup_free_ char *name = value ? strndup(text, (size_t) (value - text)) : NULL;
@@ -250,6 +272,8 @@ static int apply(Ctl *ctl, int value) {
         case ARG_VERSION:
                 printf("mcpctl (mcp-systemd) %s\n", PROJECT_VERSION);
                 return 1;
+        case 'H':
+                return 0;
         case ARG_USER:
                 ctl->scope = RUNTIME_SCOPE_USER;
                 return 0;
@@ -411,7 +435,9 @@ static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
                         return fail_option(ctl, optopt > 0 && optopt < 0x100 ? letter : argv[optind - 1]);
                 }
                 given[o - options] = true;
-                r = apply(ctl, c);
+                r = c == 'H' ? parse_host(ctl, optarg) : forward(ctl, o);
+                if (r >= 0)
+                        r = apply(ctl, c);
                 if (r != 0)
                         return r;
         }

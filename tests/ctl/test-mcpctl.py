@@ -409,6 +409,36 @@ def without_a_manager_nothing_is_started():
         yield from wrong(ctl(verb, 'good', root=False, env=env), 69, 'MCP-X-NO-MANAGER')
 
 
+def over_ssh(*args, directory):
+    """mcpctl -H with a shell in the place of ssh, sshd and the other machine."""
+    ssh, program = pathlib.Path(directory) / 'ssh', pathlib.Path(directory) / 'mcpctl'
+    if not ssh.exists():
+        ssh.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "${0%/*}/argv"\nfor line; do :; done\nexec /bin/sh -c "$line"\n')
+        ssh.chmod(0o755)
+        program.symlink_to(pathlib.Path(MCPCTL).resolve())
+    env = {'SYSTEMD_SSH': str(ssh), 'PATH': f'{directory}:{ENV["PATH"]}'}
+    return ctl('-H', 'ada@host', *args, env=env)
+
+
+@case
+def another_machine_is_asked_over_ssh():
+    with tempfile.TemporaryDirectory() as directory:
+        for args in (['list'], ['check', 'bad'], ['show', '--json', 'good'], ['show', 'nothing-like-it'], ['check', '--', 'good']):
+            here, there = ctl(*args), over_ssh(*args, directory=directory)
+            if (here.returncode, here.stdout) != (there.returncode, there.stdout):
+                yield f'{args}: {there.returncode} {there.stdout}{there.stderr} instead of {here.returncode} {here.stdout}'
+        argv = (pathlib.Path(directory) / 'argv').read_text().splitlines()
+        if argv[:3] != ['-T', '--', 'ada@host'] or len(argv) != 4:
+            yield f'ssh was given {argv}'
+        for name in ("'; touch $PWD/oops; '", '$(touch oops)', '`touch oops`', 'a b', '--root=/', '\\', '"', "it's"):
+            yield from wrong(over_ssh('show', '--', name, directory=directory), 4, name)
+        if pathlib.Path('oops').exists():
+            yield 'a shell ran what was a name'
+    yield from wrong(ctl('-H', '-oProxyCommand=x', 'list'), 2, 'MCP-X-USAGE', 'no host')
+    yield from wrong(ctl('-H', '', 'list'), 2, 'MCP-X-USAGE')
+    yield from wrong(ctl('-H', 'host', 'list', env={'SYSTEMD_SSH': '/nonexistent/ssh'}), 127, 'MCP-X-EXEC')
+
+
 @case
 def tool_arguments_have_to_be_an_object():
     for text in ('[1]', '{', 'null', '7'):

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The verbs of mcpctl that change something, and who may use them."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+
+from checks import nothing_left, talks
+from harness import Skip, case, eventually, expect, expect_equal
+from world import FIXTURES, MEMBER, STRANGER
+
+SERVER = ['/usr/bin/python3', '-ISB', str(FIXTURES / 'server.py')]
+
+
+def mcpctl(world, *args, status=0, user=None, env=None):
+    """Runs it, expects its exit status, and returns what it said."""
+    done = world.run(['mcpctl', world.flag, *args], user=user, env=env, timeout=60)
+    said = done.stdout + done.stderr
+    expect_equal(done.returncode, status, f'mcpctl {args}: {said!r}: exit status')
+    return said
+
+
+def state(world, server):
+    return world.property(server.socket_unit, 'ActiveState')
+
+
+@case(timeout=60)
+def a_server_is_added_and_removed(world):
+    server = world.fixture('honest', start=False)
+    server.file.unlink()
+    said = mcpctl(world, 'add', server.name, '--', *SERVER, 'honest')
+    expect('Undo:' in said and str(server.file) in said, f'it says: {said}')
+    expect_equal(server.file.stat().st_uid, os.stat(world.home).st_uid, 'the owner of the file')
+    talks(server.connect()).close()
+    mcpctl(world, 'remove', server.name)
+    expect_equal(world.property(server.socket_unit, 'LoadState'), 'not-found', 'the socket unit')
+    nothing_left(server)
+    mcpctl(world, 'add', server.name, '--', '/nonexistent/program', status=2)
+    expect(not server.file.exists(), 'what would not start was written')
+
+
+@case(timeout=60)
+def disable_ends_sessions_and_enable_brings_the_server_back(world):
+    server = world.fixture('honest')
+    talks(server.connect())
+    mcpctl(world, 'disable', server.name)
+    expect(json.loads(server.file.read_text())['enabled'] is False, 'the definition does not say so')
+    nothing_left(server)
+    expect_equal(state(world, server), 'inactive', 'the socket')
+    expect('MCP-X-DISABLED' in mcpctl(world, 'start', server.name, status=1), 'start does not say why not')
+    mcpctl(world, 'enable', server.name)
+    talks(server.connect()).close()
+
+
+@case(timeout=60)
+def start_stop_and_restart(world):
+    server = world.fixture('honest', start=False)
+    mcpctl(world, 'start', server.name)  # which has to reload first
+    first = server.connect()
+    talks(first)
+    mcpctl(world, 'restart', server.name)
+    eventually(lambda: first.process.poll() is not None, 'the end of the session')
+    talks(server.connect())
+    mcpctl(world, 'stop', server.name)
+    nothing_left(server)
+    expect_equal(state(world, server), 'inactive', 'the socket')
+    mcpctl(world, 'stop', server.name)
+
+
+@case(timeout=60)
+def edit_is_in_effect_at_once(world):
+    server = world.fixture('honest')
+    editor = world.write(pathlib.Path('/srv/mcp-cases/editor'), '#!/bin/sh\nsed -i \'s/"env"/"stderr": "client", "env"/\' "$1"\n', 0o755)
+    said = mcpctl(world, 'edit', server.name, env={'EDITOR': str(editor)})
+    expect('was saved' in said and 'Undo: mv' in said, f'it says: {said}')
+    expect_equal(json.loads(server.file.read_text())['stderr'], 'client', 'the new key')
+    talks(server.connect()).close()
+
+
+@case(timeout=60)
+def run_leaves_nothing_behind_and_exits_as_the_command_did(world):
+    script = 'setsid sleep 4711 & grep -o "mcp-.run-[0-9a-f]*.scope" /proc/self/cgroup | head -n1; touch /etc/mcp-case; exit 7'
+    said = mcpctl(world, 'run', '--', '/bin/sh', '-c', script, status=7)
+    scope = said.splitlines()[0]
+    expect(scope.startswith('mcp-.run-'), f'it did not run in a scope: {said}')
+    expect('ermission denied' in said, f'it was not confined: {said}')
+    expect(not pathlib.Path('/etc/mcp-case').exists(), 'it wrote to /etc')
+    eventually(lambda: world.property(scope, 'ActiveState') == 'inactive', f'the end of {scope}')
+    expect_equal(world.run(['pgrep', '-f', 'sleep 4711'], user='root').stdout, '', 'processes that stayed')
+
+
+@case(timeout=60)
+def doctor_looks_at_a_machine_that_runs(world):
+    answer = json.loads(world.run(['mcpctl', world.flag, 'doctor', '--json'], timeout=60).stdout)
+    found = {f['check']: f['level'] for f in answer['findings']}
+    for check in ('installation', 'systemd', 'seccomp', 'landlock', 'hidepid'):
+        expect_equal(found.get(check), 'ok', f'{check} in {answer}')
+
+
+@case(managers=['system'], timeout=60)
+def the_group_may_start_and_stop_servers_and_nothing_else(world):
+    if not shutil.which('pkcheck') or not pathlib.Path('/usr/lib/polkit-1/polkitd').exists():
+        raise Skip('polkitd is not installed')
+    server = world.fixture('honest')
+    for verb in ('stop', 'start', 'restart'):
+        mcpctl(world, verb, server.name, user=MEMBER)
+        expect_equal(state(world, server), 'inactive' if verb == 'stop' else 'active', f'the socket after {verb}')
+    for args in (['stop', 'systemd-journald.socket'], ['stop', 'mcp.slice'], ['kill', server.socket_unit], ['daemon-reload'],
+                 ['set-property', '--runtime', server.unit, 'TasksMax=1']):
+        done = world.run(['systemctl', '--no-ask-password', *args], user=MEMBER)
+        expect(done.returncode != 0, f'a member may: systemctl {args}')
+    said = mcpctl(world, 'stop', server.name, user=STRANGER, status=1)
+    expect('MCP-X-NOT-ALLOWED' in said, f'a stranger is told: {said}')
+    expect_equal(state(world, server), 'active', 'the socket')
+
+
+def sshd(world, directory):
+    """An sshd for this case on the loopback interface, and what has ssh trust it; started as root."""
+    directory.mkdir(mode=0o755)
+    world.scratch.append(directory)
+    for key in ('host', 'user'):
+        world.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', directory / key], user='root', check=True)
+    shutil.chown(directory / 'user', world.owner)
+    pathlib.Path('/run/sshd').mkdir(mode=0o755, exist_ok=True)
+    world.write(directory / 'authorized_keys', (directory / 'user.pub').read_text(), owner='root')
+    port = '22022'
+    options = {'HostKey': directory / 'host', 'AuthorizedKeysFile': directory / 'authorized_keys', 'PidFile': 'none', 'Port': port,
+               'ListenAddress': '127.0.0.1', 'StrictModes': 'no', 'UsePAM': 'yes', 'PermitRootLogin': 'yes',
+               'SetEnv': f'XDG_RUNTIME_DIR={world.sockets.parent}'}
+    process = world.popen(['/usr/sbin/sshd', '-D', '-e', '-f', '/dev/null', *(f'-o{k}={v}' for k, v in options.items())],
+                          user='root', stderr=subprocess.DEVNULL)
+    wrapper = world.write(
+        directory / 'ssh',
+        f'#!/bin/sh\nexec /usr/bin/ssh -F /dev/null -p {port} -i {directory}/user -oBatchMode=yes -oStrictHostKeyChecking=no '
+        '-oUserKnownHostsFile=/dev/null -oLogLevel=ERROR "$@"\n', 0o755)
+    return process, {'SYSTEMD_SSH': str(wrapper)}
+
+
+def listens(port):
+    with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', port), timeout=1):
+        return True
+    return False
+
+
+@case(timeout=90)
+def another_machine_over_a_real_sshd(world):
+    if not pathlib.Path('/usr/sbin/sshd').exists() or not shutil.which('ssh'):
+        raise Skip('sshd is not installed')
+    server = world.fixture('honest')
+    process, env = sshd(world, pathlib.Path(f'/srv/mcp-cases/sshd-{world.kind}'))
+    host = f'{world.owner}@127.0.0.1'
+    try:
+        eventually(lambda: listens(22022), 'sshd')
+        client = server.connect('-H', host, user=world.owner, env=env)
+        talks(client)
+        client.close()
+        expect_equal(client.wait(), 0, f'{client.stderr_text()}: the exit status')
+        nothing_left(server)
+        client = server.connect('-H', host, user=world.owner, env=env)
+        talks(client)
+        client.kill()
+        nothing_left(server)
+        done = world.run(['mcp-connect', world.flag, '-H', host, "it's; $(no) server"], env=env, stdin='')
+        expect_equal(done.returncode, 69, f'{done.stderr}: the exit status')
+        expect("it's; $(no) server" in done.stderr, f'it says: {done.stderr}')
+        expect(server.name in mcpctl(world, '-H', host, 'list', env=env), 'the list does not show the server')
+    finally:
+        process.terminate()
+        process.wait()
