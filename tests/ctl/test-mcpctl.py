@@ -488,13 +488,32 @@ def help_manual_and_completion_know_the_same_words():
                 yield f'{kind} of the {where}: {sorted(found[kind] ^ expected)} is on one side only'
 
 
+@case
+def mcp_connect_has_help_manual_and_completions_with_the_same_words():
+    room = SOURCE / 'src/connect'
+    options = set(re.findall(r'^ *"[^"]*--([a-z]+)', (room / 'options.c').read_text(), re.MULTILINE)) - {'timeout takes'}
+    found = {
+        'manual': set(re.findall(r'\\-\\-([a-z]+)', (room / 'mcp-connect.1').read_text())),
+        'bash': {o.strip('-') for o in re.search(r"options='([^']*)'", (room / 'mcp-connect.bash').read_text())[1].split()},
+        'fish': set(re.findall(r'^complete .* -l ([a-z]+)', (room / 'mcp-connect.fish').read_text(), re.MULTILINE)),
+        'zsh': set(re.findall(r'--([a-z]+)(?:\[|})', (room / 'mcp-connect.zsh').read_text())),
+    }
+    if not {'user', 'host', 'env'} <= options:
+        yield f'the help has another form: {options}'
+    yield from (f'{where}: {sorted(words ^ options)} is on one side only' for where, words in found.items() if words != options)
+    for words, expected in ((('mcp-connect', 'g'), {'good'}), (('mcp-connect', '--user', ''), {'good', 'bad'}),
+                            (('mcp-connect', '--ho'), {'--host'}), (('mcp-connect', '--timeout', ''), set())):
+        if complete(*words) != expected:
+            yield f'{words}: {complete(*words)}, not {expected}'
+
+
 def complete(*words):
     """What bash offers for the last word, where mcpctl lists two servers."""
-    script = f"""source {SOURCE}/src/ctl/mcpctl.bash
+    script = f"""source {SOURCE}/src/{'connect' if words[0] == 'mcp-connect' else 'ctl'}/{words[0]}.bash
 mcpctl() {{ printf '%s\\n' 'NAME STATE' 'good running' 'bad wrong'; }}
 compopt() {{ :; }}
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_mcpctl
+_{words[0].replace('-', '_')}
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
     done = subprocess.run(['bash', '-c', script, 'bash', *words], env=ENV, capture_output=True, text=True, check=True)
@@ -569,7 +588,7 @@ def long_output_goes_through_the_pager():
         yield 'it was used in spite of --no-pager'
     if 'NAME' not in on_a_terminal('list', env={'PAGER': '/nonexistent/pager'}):
         yield 'nothing is shown without a pager'
-    if 'PAGED' in on_a_terminal('list', env={'PAGER': 'sed s/NAME/PAGED/', 'SUDO_UID': '1000'}):
+    if 'PAGED' in on_a_terminal('list', env={'PAGER': 'sed s/NAME/PAGED/', 'SUDO_UID': '1000', 'LESS': 'FRXE'}):
         yield 'under sudo it runs any program'
 
 

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# fish completion for mcp-connect(1)
+
+function __mcp_connect_servers
+    set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
+    mcpctl $scope --no-pager list 2>/dev/null | string replace -r ' .*' '' | string match -v NAME
+end
+
+complete -c mcp-connect -f -a '(__mcp_connect_servers)'
+complete -c mcp-connect -l user -d 'The server of your user manager'
+complete -c mcp-connect -l system -d 'The server of the system manager'
+complete -c mcp-connect -s H -l host -x -a '(__fish_print_hostnames)' -d 'Of another machine, over ssh'
+complete -c mcp-connect -l env -x -a '(set -nx)' -d 'Pass a variable through'
+complete -c mcp-connect -l timeout -x -d 'How long the start may take'
+complete -c mcp-connect -s h -l help -d 'Show a short help'
+complete -c mcp-connect -l version -d 'Show the version'
