@@ -3,6 +3,7 @@
 
   tests/run                    everything that belongs to every change
   tests/run --full             that, and what takes longer: packaging, soak, vm
+  tests/run --also SUITE …     the first, and these
   tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm
                                (several may be given)
   tests/run --match TEXT       of the container suites, only the cases with TEXT in their name
@@ -12,8 +13,8 @@ build-npm; packages, and the roots that they are tried in, are in build-packagin
 "N passed, N failed" (and ", N skipped"); the exit status is zero only if something passed and
 nothing failed.
 
-vm runs the escape suite on other kernels, in emulated machines.  The first time it fetches the kernels and
-makes a root, into build-vm; packaging/install-deps vm installs the tools for it.
+vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
+that.  The first time it fetches the kernels and makes roots, which stay in $XDG_CACHE_HOME/mcp-systemd/vm (~/.cache).
 """
 
 import argparse
@@ -233,11 +234,14 @@ def container_suite(name, args, directories, binds):
     return stream(name, command)
 
 
-def suite_vm(_args):
-    if os.geteuid() != 0 or not all(map(shutil.which, ('qemu-system-x86_64', 'debootstrap'))):
-        return tap.Tally(skipped=[('vm', 'it takes root, and what packaging/install-deps vm installs')])
+def suite_vm(args):
+    if os.geteuid() != 0:
+        return tap.Tally(skipped=[('vm', 'fetching kernels and making roots needs root')])
+    if not all(map(shutil.which, ('qemu-system-x86_64', 'debootstrap', 'cpio', 'zstd'))):
+        run([str(TREE / 'packaging/install-deps'), 'vm'], 'installing what emulated machines need')
     build = set_up_build('build-ci')
-    return stream('vm', [sys.executable, '-B', str(TESTS / 'bed/vm'), f'--build={build}'])
+    match = [f'--match={args.match}'] if args.match else []
+    return stream('vm', [sys.executable, '-B', str(TESTS / 'bed/vm'), f'--build={build}', *match])
 
 
 def stream(name, command):
@@ -314,9 +318,12 @@ def main():
     )
     parser.add_argument('--only', metavar='SUITE', nargs='+', choices=SUITES)
     parser.add_argument('--full', action='store_true')
+    parser.add_argument('--also', metavar='SUITE', nargs='+', choices=LONG_SUITES, default=[])
     parser.add_argument('--match', metavar='TEXT')
     args = parser.parse_args()
-    wanted = args.only or [name for name in SUITES if args.full or name not in LONG_SUITES]
+    wanted = args.only or [
+        name for name in SUITES if args.full or name in args.also or name not in LONG_SUITES
+    ]
     total = tap.Tally()
     for name in SUITES:
         if name in wanted:

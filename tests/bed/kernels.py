@@ -2,25 +2,37 @@
 """Kernels and roots for the virtual machine: Debian packages, unpacked into a cache and never installed.
 
 apt does the fetching, from the machine's own mirror, with a state directory of its own: the machine's sources and lists
-stay as they are.
+stay as they are.  Several runs may share a cache: who fills it holds its lock, and what is in it is either whole, by the
+checksum beside it, or made again.
 """
 
 import contextlib
 import dataclasses
+import fcntl
+import hashlib
 import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
 from container import BedError
 
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-# What a server and the tests need inside; the product's own libraries by the names of Debian 12 and 13.
+# What a server and the tests need inside; the product's own libraries by the suite's names.
 PACKAGES = (
     'systemd', 'systemd-sysv', 'dbus', 'libpam-systemd', 'dbus-user-session', 'libseccomp2', 'libjson-c5',
-    'libsmartcols1', 'libtomlplusplus3', 'python3', 'procps', 'strace',
+    'libsmartcols1', 'python3', 'procps', 'strace',
 )  # fmt: skip
+SUITE_PACKAGES = {'bookworm': ('libtomlplusplus3',), 'trixie': ('libtomlplusplus3t64',)}
+
+# Terminals that nobody has would be waited for.
+MASKED_UNITS = ('serial-getty@ttyS0.service', 'systemd-update-utmp-runlevel.service', 'getty@tty1.service')
+
+
+class NotReachable(BedError):
+    """The mirror does not have it, or there is none: nothing that the product could be blamed for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,75 +70,91 @@ def mirror():
         ['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Origin: Debian', 'Label: Debian'], 'asking apt'
     ).split()
     if not listed:
-        raise BedError('apt knows no mirror of Debian here; add one to its sources')
+        raise NotReachable('apt knows no mirror of Debian here; add one to its sources')
     return listed[0].rstrip('/')
 
 
-@contextlib.contextmanager
-def made_whole(path):
-    """A directory that is there whole or not at all: it is filled under another name."""
-    partial = path.with_name(path.name + '.partial')
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    yield partial
-    partial.rename(path)
+def checksum(path):
+    with open(path, 'rb') as f:
+        return hashlib.file_digest(f, 'sha256').hexdigest()
+
+
+def cached(path, make):
+    """A file of the cache.  make(directory) makes it where it is missing or spoilt, in a directory that goes away, and
+    returns where it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = path.with_name(path.name + '.sha256')
+    with open(path.parent / 'lock', 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists() and known.exists() and known.read_text(encoding='ascii').strip() == checksum(path):
+            return path
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix='making-') as directory:
+            made = make(pathlib.Path(directory))
+            # First the sum: a file without one that fits is made again.
+            known.write_text(checksum(made) + '\n', encoding='ascii')
+            made.rename(path)
+    return path
 
 
 class Apt:
     """apt for one suite, apart from the machine's."""
 
-    def __init__(self, cache, suite):
-        self.top = cache / f'apt-{suite}'
+    def __init__(self, top, suite):
         for name in ('state/lists/partial', 'cache/archives/partial'):
-            (self.top / name).mkdir(parents=True, exist_ok=True)
-        (self.top / 'status').touch()
-        (self.top / 'sources.list').write_text(f'deb [signed-by={KEYRING}] {mirror()} {suite} main\n')
+            (top / name).mkdir(parents=True, exist_ok=True)
+        (top / 'status').touch()
+        (top / 'sources.list').write_text(f'deb [signed-by={KEYRING}] {mirror()} {suite} main\n')
         settings = {
-            'Dir::State': self.top / 'state',
-            'Dir::State::status': self.top / 'status',
-            'Dir::Cache': self.top / 'cache',
-            'Dir::Etc::sourcelist': self.top / 'sources.list',
+            'Dir::State': top / 'state',
+            'Dir::State::status': top / 'status',
+            'Dir::Cache': top / 'cache',
+            'Dir::Etc::sourcelist': top / 'sources.list',
             'Dir::Etc::sourceparts': '/dev/null',
             'APT::Sandbox::User': 'root',
+            'APT::Update::Error-Mode': 'any',
             'Acquire::Languages': 'none',
+            'Acquire::Retries': '3',
         }
         self.options = [f'-o{key}={value}' for key, value in settings.items()]
 
-    def update(self):
-        run(['apt-get', *self.options, 'update', '-q'], 'updating the package lists')
+    def fetch(self, command, what, **kwargs):
+        """A step that needs the mirror."""
+        try:
+            return run(['apt-get', *self.options, '-q', *command], what, **kwargs)
+        except BedError as e:
+            raise NotReachable(' '.join(str(e).split())[-400:]) from e
 
     def newest(self, pattern):
         """The newest package whose name fits, by the order of its name's numbers."""
         names = run(['apt-cache', *self.options, 'pkgnames', 'linux-'], 'listing kernels').split()
         fitting = [n for n in names if re.fullmatch(pattern, n)]
         if not fitting:
-            raise BedError(f'no package fits {pattern}')
+            raise NotReachable(f'the mirror has no package like {pattern}')
         return max(fitting, key=lambda n: [int(x) for x in re.findall(r'\d+', n)])
 
-    def unpack(self, package, directory):
-        run(['apt-get', *self.options, 'download', '-q', package], f'fetching {package}', cwd=directory)
+    def unpack(self, pattern, directory):
+        """The newest package of that name, in a directory."""
+        self.fetch(['update'], 'updating the package lists')
+        package = self.newest(pattern)
+        self.fetch(['download', package], f'fetching {package}', cwd=directory)
         for deb in directory.glob('*.deb'):
             run(['dpkg', '-x', deb, directory], f'unpacking {deb.name}')
-            deb.unlink()
 
 
 def kernel_image(name, cache):
-    """The vmlinuz of a kernel of the table."""
+    """The vmlinuz of a kernel of the table.  Nothing is a module that the tests need."""
     kernel = KERNELS[name]
-    directory = cache / f'kernel-{kernel.suite}'
-    if not directory.exists():
-        apt = Apt(cache, kernel.suite)
-        apt.update()
-        with made_whole(directory) as partial:
-            apt.unpack(apt.newest(kernel.package), partial)
-            for part in ('usr/share', 'lib/modules', 'usr/lib/modules'):
-                # Nothing is a module that the tests need; the image may lie among them.
-                for file in (partial / part).rglob('*.ko*'):
-                    file.unlink()
-    images = [*directory.glob('boot/vmlinuz-*'), *directory.glob('usr/lib/modules/*/vmlinuz')]
-    if not images:
-        raise BedError(f'{directory} has no kernel image in it')
-    return images[0]
+
+    def make(directory):
+        unpacked = directory / 'unpacked'
+        unpacked.mkdir()
+        Apt(directory / 'apt', kernel.suite).unpack(kernel.package, unpacked)
+        images = [*unpacked.glob('boot/vmlinuz-*'), *unpacked.glob('usr/lib/modules/*/vmlinuz')]
+        if not images:
+            raise BedError(f'the package of kernel {name} has no image in it')
+        return images[0]
+
+    return cached(cache / f'vmlinuz-{kernel.suite}', make)
 
 
 def pack(root, archive):
@@ -151,22 +179,28 @@ def pack(root, archive):
 
 def base_archive(suite, cache):
     """A minimal system of a Debian suite as an initramfs."""
-    archive = cache / f'root-{suite}.cpio.zst'
-    if archive.exists():
+
+    packages = PACKAGES + SUITE_PACKAGES[suite]
+
+    def make(directory):
+        root = directory / 'root'
+        try:
+            run(
+                ['debootstrap', '--variant=minbase', f'--include={",".join(packages)}', suite, root, mirror()],
+                f'making a root of {suite}',
+            )
+        except BedError as e:
+            raise NotReachable(' '.join(str(e).split())[-400:]) from e
+        for name in ('var/cache/apt', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/locale', 'usr/share/man'):
+            shutil.rmtree(root / name, ignore_errors=True)
+        for unit in MASKED_UNITS:
+            (root / 'etc/systemd/system' / unit).symlink_to('/dev/null')
+        (root / 'etc/hostname').write_text('mcp-bed\n')
+        (root / 'etc/hosts').write_text('127.0.0.1 localhost\n::1 localhost\n')
+        archive = directory / 'archive'
+        pack(root, archive)
         return archive
-    root = cache / f'root-{suite}'
-    shutil.rmtree(root, ignore_errors=True)
-    run(
-        ['debootstrap', '--variant=minbase', f'--include={",".join(PACKAGES)}', suite, root, mirror()],
-        f'making a root of {suite}',
-    )
-    for name in ('var/cache/apt', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/locale', 'usr/share/man'):
-        shutil.rmtree(root / name, ignore_errors=True)
-    # Terminals that nobody has would be waited for.
-    for unit in ('serial-getty@ttyS0.service', 'systemd-update-utmp-runlevel.service', 'getty@tty1.service'):
-        (root / 'etc/systemd/system' / unit).symlink_to('/dev/null')
-    pathlib.Path(root, 'etc/hostname').write_text('mcp-bed\n')
-    pathlib.Path(root, 'etc/hosts').write_text('127.0.0.1 localhost\n::1 localhost\n')
-    pack(root, archive)
-    shutil.rmtree(root)
-    return archive
+
+    # Another list of packages is another root.
+    recipe = hashlib.sha256(' '.join(packages + MASKED_UNITS).encode()).hexdigest()[:8]
+    return cached(cache / f'root-{suite}-{recipe}.cpio.zst', make)

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What many cases ask of a server."""
 
+import json
 import os
 import signal
 
+from client import Closed
 from harness import eventually, expect, expect_equal
 
 WAYS = ('connect', 'socket')
+
+SESSION_STARTED = '6a54e3c10f9f48adace4e770e9a03ab8'
 
 # Short, so that a case about escalation takes two seconds rather than fifteen.
 QUICK_STOP = {'eof_grace': '500ms', 'kill_after': '500ms'}
@@ -86,3 +90,72 @@ ENDS = {
     'systemctl restart': end_by_restart,
     'kill -9 of the server': end_by_server_kill,
 }
+
+
+# -- what mcpctl says beforehand, and what then happens --------------------------------
+
+WISHES = {
+    'sandbox': {},
+    'limits': {},
+    'manifest': {'manifest': {'version': '0.1.0'}},
+    'blocked': {'network': 'blocked'},
+    'ports': {'manifest': {'version': '0.1.0', 'network': {'mode': 'blocked', 'ports': {'connect': [443]}}}},
+}
+
+
+def asked(world, verb, server):
+    """What mcpctl says of a server in JSON, and its exit status."""
+    done = world.run(['mcpctl', world.flag, verb, '--json', server.name])
+    try:
+        return json.loads(done.stdout), done.returncode
+    except json.JSONDecodeError:
+        raise AssertionError(f'mcpctl {verb} says {done.stdout!r} {done.stderr!r}') from None
+
+
+def started(server):
+    """How a start goes: mcp-connect's exit status and words where it is refused, None where the server talks."""
+    client = server.connect()
+    try:
+        talks(client)
+    except (Closed, BrokenPipeError):
+        return client.wait(), client.stderr_text()
+    client.close()
+    return None, ''
+
+
+def same_as_predicted(world, server):
+    verdict, status = asked(world, 'check', server)
+    (verdict,) = verdict if isinstance(verdict, list) else [verdict]
+    refused, words = started(server)
+    expect_equal(verdict['exit_status'], status, 'exit_status in --json and that of mcpctl check')
+    expect_equal(refused or 0, status, f'exit status of a start, as against mcpctl check ({words!r})')
+    expect_equal(verdict['starts'], refused is None, '"starts"')
+    if refused is not None:
+        for problem in (p for p in verdict['problems'] if p['level'] == 'error'):
+            expect(problem['message'] in words, f'check says {problem["message"]!r}, a start says {words!r}')
+        return
+    shown, _ = asked(world, 'show', server)
+    (record,) = world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={SESSION_STARTED}')
+    missing = record.get('MCP_MISSING', [])
+    expect_equal(
+        sorted([missing] if isinstance(missing, str) else missing), sorted(shown['plan']['missing']), 'missing rows'
+    )
+    expect_equal(record['MCP_ISOLATED'] == 'true', verdict['isolation']['isolated'], 'isolated')
+
+
+def predicted(world, abi='of the kernel'):
+    """Compares what mcpctl check and show say with a start, for every wish."""
+    servers = {}
+    for enforcement in ('best-effort', 'strict'):
+        for wish, isolation in WISHES.items():
+            # A container has no controllers, which would be all that strict has to say there.
+            limits = {} if wish == 'limits' else {'tasks': 'infinity'}
+            isolation = {**isolation, 'enforcement': enforcement}
+            servers[wish, enforcement] = world.fixture('honest', isolation=isolation, limits=limits, start=False)
+    world.reload()
+    world.systemctl('start', *(s.socket_unit for s in servers.values()))
+    for (wish, enforcement), server in servers.items():
+        try:
+            same_as_predicted(world, server)
+        except AssertionError as e:
+            raise AssertionError(f'{wish}, {enforcement}, ABI {abi}: {e}') from e

@@ -10,6 +10,8 @@ import socket
 import time
 
 PROTOCOL = '2025-06-18'
+# Every timeout is so many times longer: an emulated machine is slow.
+PATIENCE = float(os.environ.get('MCP_TEST_PATIENCE', '1'))
 
 
 class Closed(Exception):
@@ -44,7 +46,7 @@ class Client:
         self.buffer += chunk
 
     def read_line(self, timeout=10.0):
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * PATIENCE
         scanned = 0
         while (end := self.buffer.find(b'\n', scanned)) < 0:
             scanned = len(self.buffer)
@@ -60,7 +62,7 @@ class Client:
 
     def read_rest(self, timeout=10.0):
         """Everything up to the end of the stream."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout * PATIENCE
         with contextlib.suppress(Closed, ConnectionResetError):
             while True:
                 readable, _, _ = select.select([self.reader], [], [], max(0, deadline - time.monotonic()))
@@ -123,7 +125,7 @@ class ProcessClient(Client):
         return self.wait(timeout)
 
     def wait(self, timeout=15.0):
-        return self.process.wait(timeout)
+        return self.process.wait(timeout * PATIENCE)
 
     def stderr_text(self):
         """What mcp-connect said; call it when the process has ended."""

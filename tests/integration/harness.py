@@ -11,6 +11,7 @@ import subprocess
 import time
 import traceback
 
+import client
 import world
 
 CASES = []
@@ -51,7 +52,7 @@ def expect_equal(got, wanted, what='value'):
 
 def eventually(condition, what, timeout=10.0, every=0.02):
     """Waits for condition() to be true, and returns what it returned."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout * client.PATIENCE
     while not (value := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f'not within {timeout:g} s: {what() if callable(what) else what}')
@@ -76,7 +77,7 @@ def _places(error):
 def _run_case(function, kind, timeout):
     """Returns None, or what went wrong; raises Skip."""
     where = None
-    signal.alarm(timeout)
+    signal.alarm(int(timeout * client.PATIENCE))
     try:
         where = world.World(kind)
         function(where)

@@ -2,6 +2,7 @@
 """What the cases act on: a manager, servers defined in it, and what these leave behind."""
 
 import contextlib
+import ctypes
 import grp
 import json
 import os
@@ -29,7 +30,13 @@ _counter = 0
 def prepare():
     """Once per boot: the user manager that the cases of kind user talk to."""
     uid = pwd.getpwnam(MEMBER).pw_uid
-    subprocess.run(['systemctl', 'start', f'user@{uid}.service'], check=True, timeout=60)
+    subprocess.run(['systemctl', 'start', f'user@{uid}.service'], check=True, timeout=60 * client.PATIENCE)
+
+
+def landlock_abi():
+    """The kernel's own answer; 0 where it has no Landlock."""
+    create_ruleset, version = 444, 1
+    return max(0, ctypes.CDLL(None).syscall(create_ruleset, None, 0, version))
 
 
 def ids_of(user):
@@ -119,7 +126,7 @@ class World:
             **kwargs,
         ) as process:
             try:
-                out, err = process.communicate(stdin, timeout=timeout)
+                out, err = process.communicate(stdin, timeout=timeout * client.PATIENCE)
             except BaseException:
                 process.kill()
                 raise
