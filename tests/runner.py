@@ -97,6 +97,8 @@ def meson_suite(build, suites=(), env=None):
         '--print-errorlogs',
         '--num-processes',
         str(os.cpu_count()),
+        # Timeouts are for what hangs, not for a machine that is busy.
+        '--timeout-multiplier=6',
     ]
     done = subprocess.run(
         command + [f'--suite={s}' for s in suites],
