@@ -9,6 +9,10 @@
 /* SESSION_STARTED of mcp-supervisor(8). */
 #define MESSAGE_SESSION_STARTED "6a54e3c10f9f48adace4e770e9a03ab8"
 
+/* A server can be denied something before the supervisor has logged its start, even by the last steps to its own
+ * execve(); no process number comes again that soon. */
+#define START_DELAY_USEC (10 * USEC_PER_SEC)
+
 typedef struct SessionStart {
         uint64_t time_usec;
         pid_t pid;
@@ -180,7 +184,8 @@ static const SessionStart *find_session(const Reading *reading, uint64_t domain)
                 if (d->id != domain)
                         continue;
                 for (size_t k = 0; k < reading->n_starts; k++)
-                        if (reading->starts[k].pid == d->pid && reading->starts[k].time_usec <= d->time_usec)
+                        if (reading->starts[k].pid == d->pid &&
+                            reading->starts[k].time_usec <= d->time_usec + START_DELAY_USEC)
                                 found = reading->starts + k;
                 return found;
         }
