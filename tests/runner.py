@@ -36,7 +36,7 @@ NPM_DIR = TREE / 'build-npm'
 SUITE_TIMEOUT = 900
 
 SANITIZERS = {
-    'ASAN_OPTIONS': 'strict_string_checks=1:detect_stack_use_after_return=1',
+    'ASAN_OPTIONS': 'detect_stack_use_after_return=1',
     'UBSAN_OPTIONS': 'print_stacktrace=1:halt_on_error=1',
 }
 

@@ -7,14 +7,14 @@
 #include "config/expand.h"
 #include "plan/plan-internal.h"
 
-static void add_problem(
-                PlanContext *c,
-                ProblemLevel level,
-                const char *code,
-                const Text *at,
-                const char *remedy,
-                const char *message,
-                va_list ap) {
+static void _printf_(6, 0)
+                add_problem(PlanContext *c,
+                            ProblemLevel level,
+                            const char *code,
+                            const Text *at,
+                            const char *remedy,
+                            const char *message,
+                            va_list ap) {
         _cleanup_free_ char *text = NULL;
         size_t before = c->problems->n_items;
         JsonValue place = {};

@@ -27,6 +27,8 @@
 #define LL_RULE_PATH_BENEATH 1
 #define LL_RULE_NET_PORT     2
 
+#define LL_RESTRICT_LOG_SAME_EXEC_OFF \
+        (1U << 0) /* ABI 7: denials of the program that restricts itself are not */
 #define LL_RESTRICT_LOG_NEW_EXEC_ON (1U << 1) /* ABI 7: denials are audited also after execve() */
 
 /* Always passed whole: the kernel takes a longer structure whose tail is zero. */

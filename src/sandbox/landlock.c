@@ -196,7 +196,12 @@ int landlock_enforce(const Plan *plan, int ruleset_fd, SandboxFailure *failure) 
         r = provable ? try_witness() : 0;
         if (r < 0)
                 return sandbox_fail(failure, SANDBOX_STAGE_VERIFY, r, -1, PLAN_WITNESS);
-        if (landlock_restrict_self(fd, plan->landlock.abi >= 7 ? LL_RESTRICT_LOG_NEW_EXEC_ON : 0) < 0)
+        /* What the server is denied belongs in the audit log; our own proof, which has to be denied, does not. */
+        if (landlock_restrict_self(
+                            fd,
+                            plan->landlock.abi >= 7
+                                            ? LL_RESTRICT_LOG_SAME_EXEC_OFF | LL_RESTRICT_LOG_NEW_EXEC_ON
+                                            : 0) < 0)
                 return sandbox_fail(failure, SANDBOX_STAGE_LANDLOCK, -errno, -1, NULL);
         r = provable ? try_witness() : -EACCES;
         if (r != -EACCES)
