@@ -70,7 +70,7 @@ def set_up_build(name, *options, cc='gcc'):
         run(
             ['meson', 'setup', str(build), str(TREE), '-Dwerror=true', *options],
             f'meson setup {name}',
-            env={**os.environ, 'CC': cc},
+            env={**os.environ, 'CC': cc, 'CXX': {'gcc': 'g++', 'clang': 'clang++'}[cc]},
         )
     run(['ninja', '-C', str(build)], f'building {name}')
     return build

@@ -74,7 +74,7 @@ static int keep_owner(int dir_fd, const char *name, const struct stat *st) {
 
 /* The client's file: a copy beside it first, with the same owner and mode, since it may hold secrets. */
 static int write_client_file(const ImportRun *run) {
-        _cleanup_free_ char *dir = NULL, *link = NULL;
+        _cleanup_free_ char *dir = NULL;
         _cleanup_close_ int dir_fd = -EBADF;
         const char *name = path_basename(run->file);
         struct stat st;

@@ -165,7 +165,7 @@ TEST(limits_are_read) {
 TEST(null_is_nothing_where_mcpproxy_writes_it) {
         _cleanup_definition_ Definition *d =
                         good("\"quarantined\": null, \"isolation\": {\"enabled\": null, \"mode\": null}");
-        _cleanup_definition_ Definition *e = good("\"isolation\": null");
+        _cleanup_definition_ _unused_ Definition *e = good("\"isolation\": null");
         _cleanup_definition_ Definition *f =
                         good("\"isolation\": {\"mode\": \"\"}, \"init_timeout\": \"0\"");
 
@@ -422,7 +422,7 @@ static const struct {
 TEST(what_is_wrong_is_named_with_place_and_remedy) {
         for (size_t i = 0; i < ELEMENTSOF(bad_table); i++) {
                 _cleanup_problems_ ProblemList problems = {};
-                _cleanup_definition_ Definition *d = read_own(bad_table[i].text, &problems);
+                _cleanup_definition_ _unused_ Definition *d = read_own(bad_table[i].text, &problems);
                 const Problem *p = find_problem(&problems, bad_table[i].code, bad_table[i].pointer);
 
                 if (!p || p->level != bad_table[i].level || p->line != 1 || p->column == 0)
@@ -436,7 +436,7 @@ TEST(what_is_wrong_is_named_with_place_and_remedy) {
 
 TEST(a_wrong_entry_is_told_from_a_wrong_list) {
         _cleanup_problems_ ProblemList problems = {};
-        _cleanup_definition_ Definition *d =
+        _cleanup_definition_ _unused_ Definition *d =
                         read_own("{ \"command\": \"x\", \"sessions\": {\"accept_env\": [5]} }", &problems);
         const Problem *p = find_problem(&problems, "MCP-C-TYPE", "/sessions/accept_env/0");
 
