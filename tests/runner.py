@@ -33,7 +33,6 @@ TESTS = TREE / 'tests'
 INSIDE = '/srv/mcp-systemd'
 NPM_INSIDE = '/srv/mcp-npm'
 NPM_DIR = TREE / 'build-npm'
-SUITE_TIMEOUT = 900
 
 SANITIZERS = {
     'ASAN_OPTIONS': 'detect_stack_use_after_return=1',
