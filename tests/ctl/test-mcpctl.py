@@ -5,14 +5,17 @@
   test-mcpctl.py MCPCTL SOURCE-DIR
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
 from cases import Skip, case, run  # pylint: disable=wrong-import-position
@@ -549,6 +552,8 @@ def help_and_version():
 def on_a_terminal(*args, env):
     """Runs mcpctl in a terminal; returns what it shows."""
     master, slave = pty.openpty()
+    # High enough that less, told to quit where everything fits, never waits for a key.
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 1000, 80, 0, 0))
     with subprocess.Popen([MCPCTL, SCOPE, f'--root={ROOT}', *args], env={**ENV, 'TERM': 'xterm', **env}, stdin=slave,
                           stdout=slave, stderr=slave) as process:
         os.close(slave)
