@@ -137,7 +137,7 @@ def filesystem_moves_and_edits_inside(world):
     everywhere(server, use)
 
 
-@case(timeout=120)
+@case(timeout=400)
 def a_file_of_sixteen_mib_goes_both_ways(world):
     """On the way in server-filesystem itself takes no message over 10 MiB."""
     server, inside, _ = filesystem_server(world)
@@ -154,7 +154,7 @@ def a_file_of_sixteen_mib_goes_both_ways(world):
     everywhere(server, use)
 
 
-@case(timeout=120)
+@case(timeout=400)
 def sixteen_mib_in_one_message_both_ways(world):
     server = world.fixture('honest')
 
@@ -200,7 +200,7 @@ def everything_answers_its_tools(world):
     everywhere(server, use)
 
 
-@case(timeout=120)
+@case(timeout=400)
 def twenty_clients_at_once(world):
     server = node_server(world, 'server-everything', sessions={'max': 20})
     for way in WAYS:
