@@ -19,7 +19,7 @@ static const char *const test_env[] = {
 static const ManifestContext test_context = {
         .file = "m.json",
         .env = (char *const *) test_env,
-        .working_dir = "/srv/work",
+        .working_dir = "/srv/project",
         .uid = 1000,
 };
 

@@ -334,10 +334,10 @@ def a_manifests_write_grants_are_writable():
         (w.servers / 'wrong.manifest').write_text('{}')
         for name, manifest in (('inline', MANIFEST), ('beside', 'grants.manifest'), ('wrong', 'wrong.manifest'),
                                ('absolute', '/etc/mcp/servers.d/grants.manifest'), ('home', '/home/x/grants.manifest')):
-            w.define(name, {**SERVER, 'working_dir': '/srv/work', 'isolation': {'manifest': manifest}})
+            w.define(name, {**SERVER, 'working_dir': '/srv/project', 'isolation': {'manifest': manifest}})
         stderr = w.generate()
         for name, more in (('inline', True), ('beside', True), ('absolute', True), ('wrong', False), ('home', False)):
-            wanted = ['"-/srv/work"', '"-/srv/out"', '"-/srv/work/rw"'] if more else '"-/srv/work"'
+            wanted = ['"-/srv/project"', '"-/srv/out"', '"-/srv/project/rw"'] if more else '"-/srv/project"'
             expect_equal(value(w.drop_in(name), 'ReadWritePaths'), wanted, name)
         assert 'home.json' in stderr and 'early boot' in stderr, stderr
 

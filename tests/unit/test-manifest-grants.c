@@ -157,17 +157,17 @@ TEST(paths) {
                 { "~", "/home/alice" },
                 { "~/x", "/home/alice/x" },
                 { "/a/~/x", "/a/~/x" },
-                { "notes", "/srv/work/notes" },
-                { "./notes/../x", "/srv/work/notes/../x" },
-                { ".", "/srv/work" },
-                { "$WORKDIR/x", "/srv/work/x" },
+                { "notes", "/srv/project/notes" },
+                { "./notes/../x", "/srv/project/notes/../x" },
+                { ".", "/srv/project" },
+                { "$WORKDIR/x", "/srv/project/x" },
                 { "$HOME/x", "/home/alice/x" },
                 { "$HOMEX", "/home/aliceX" },
                 { "/mnt$HOME", "/mnt/home/alice" },
                 { "$TMPDIR/x", "/var/tmp/alice/x" },
                 { "$TMPDIRx", "/var/tmp/alicex" },
                 { "/run/user/$UID/x", "/run/user/1000/x" },
-                { "$UID", "/srv/work/1000" },
+                { "$UID", "/srv/project/1000" },
                 { "$XDG_CONFIG_HOME/x", "/home/alice/.config/x" },
                 { "$XDG_STATE_HOME/x", "/home/alice/.local/state/x" },
                 { "$XDG_CACHE_HOME/x", "/srv/cache/x" },
@@ -192,7 +192,7 @@ TEST(paths_with_text_that_only_looks_like_a_variable) {
         static const struct {
                 const char *path, *expanded;
         } cases[] = {
-                { "~bob/x", "/srv/work/~bob/x" },
+                { "~bob/x", "/srv/project/~bob/x" },
                 { "/a/${HOME}", "/a/${HOME}" },
                 { "/a/$NOPE$NOPE", "/a/$NOPE$NOPE" },
         };
