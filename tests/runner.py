@@ -2,11 +2,11 @@
 """Runs the suites and sums their cases.
 
   tests/run                    everything that belongs to every change
-  tests/run --full             that, and what takes longer: packaging, soak, vm
+  tests/run --full             that, and what takes longer: packaging, soak, vm, bench
   tests/run --also SUITE …     the first, and these
-  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm
-                               (several may be given)
-  tests/run --match TEXT       of the container suites, only the cases with TEXT in their name
+  tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm,
+                               bench (several may be given)
+  tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name
 
 Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
 build-npm; packages, and the roots that they are tried in, are in build-packaging.  The last line is
@@ -15,6 +15,9 @@ nothing failed.
 
 vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
 that.  The first time it fetches the kernels and makes roots, which stay in $XDG_CACHE_HOME/mcp-systemd/vm (~/.cache).
+
+bench measures, in build-bench; tests/bench/run has more options.  A machine that does other things meanwhile can make
+it fail, so it does not belong to every change.
 """
 
 import argparse
@@ -284,6 +287,12 @@ def as_root(command):
     return command if os.geteuid() == 0 else ['sudo', '--', *command]
 
 
+def suite_bench(args):
+    run([str(TREE / 'packaging/install-deps'), 'bench'], 'installing what we are measured beside')
+    match = [f'--match={args.match}'] if args.match else []
+    return stream('bench', as_root([sys.executable, '-B', str(TESTS / 'bench/run'), '--tap', *match]))
+
+
 SUITES = {
     'unit': suite_unit,
     'asan': suite_asan,
@@ -293,8 +302,9 @@ SUITES = {
     'packaging': suite_packaging,
     'soak': suite_soak,
     'vm': suite_vm,
+    'bench': suite_bench,
 }
-LONG_SUITES = ('packaging', 'soak', 'vm')
+LONG_SUITES = ('packaging', 'soak', 'vm', 'bench')
 
 
 def run_suite(name, args):

@@ -104,7 +104,7 @@ int ctl_paths(Ctl *ctl, const ConfigPaths **ret) {
 }
 
 int ctl_servers(Ctl *ctl, const ServerList **ret) {
-        const ConfigPaths *paths;
+        const ConfigPaths *paths = NULL;
         int r;
 
         if (!ctl->servers_known) {

@@ -142,13 +142,14 @@ static int make_socket(const World *w, const char *name) {
 
 /* ---- UNIX ---- */
 
+/* One of path and abstract is given. A path ends with a zero byte, an abstract name begins with one. */
 static socklen_t unix_address(struct sockaddr_un *ret, const char *path, const char *abstract) {
+        const char *name = path ? path : abstract ? abstract : "";
+        const size_t offset = path ? 0 : 1;
+
         *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-        if (path)
-                strncpy(ret->sun_path, path, sizeof(ret->sun_path) - 1);
-        else
-                strncpy(ret->sun_path + 1, abstract, sizeof(ret->sun_path) - 2);
-        return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + (path ? strlen(path) + 1 : 1 + strlen(abstract)));
+        (void) snprintf(ret->sun_path + offset, sizeof(ret->sun_path) - offset, "%s", name);
+        return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 }
 
 static int unix_connect(int type, const char *path, const char *abstract) {
