@@ -378,16 +378,16 @@ static int add_policy(PlanContext *c) {
  * where a key to the house is in it. What the server needs below it then has rules of its own. */
 static int find_closed_working_dir(PlanContext *c) {
         _cleanup_path_facts_ PathFacts facts = {};
-        _cleanup_house_keys_ HouseKeys keys = {};
+        const HouseKeys *keys;
         int r;
 
         if (!c->plan->working_dir || c->d->working_dir.line > 0)
                 return 0;
         r = c->host->resolve(c->host->userdata, c->plan->working_dir, &facts);
         if (r >= 0)
-                r = house_keys_init(c->host, &keys);
+                r = plan_house_keys(c, &keys);
         if (r >= 0)
-                c->working_dir_closed = house_keys_find(&keys, facts.resolved);
+                c->working_dir_closed = house_keys_find(keys, facts.resolved);
         return r == -ENOMEM ? r : 0;
 }
 

@@ -215,10 +215,10 @@ bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule) {
 }
 
 static int check_keys(PlanContext *c) {
-        _cleanup_house_keys_ HouseKeys keys = {};
+        const HouseKeys *keys;
         int r;
 
-        r = house_keys_init(c->host, &keys);
+        r = plan_house_keys(c, &keys);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->plan->n_rules; i++) {
@@ -227,7 +227,7 @@ static int check_keys(PlanContext *c) {
 
                 if (!(rule->access & (ACCESS_WRITE | ACCESS_MAKE_DEVICE)) || !rule->resolved)
                         continue;
-                key = house_keys_find(&keys, rule->resolved);
+                key = house_keys_find(keys, rule->resolved);
                 if (!key)
                         continue;
                 if (plan_rule_is_implicit(c, rule)) {

@@ -62,7 +62,13 @@ struct HostFacts {
         /* Looks a path up: 0, or negative errno (-ENOENT, -ELOOP, -EACCES …). The only way in which the plan sees the
          * file system, so that tests can show it a made-up tree. */
         int (*resolve)(void *userdata, const char *path, PathFacts *ret);
+        /* Is the path's last component a link (1), or is something else there (0)? Negative errno as resolve(). It is
+         * one system call instead of several. NULL: only resolve() can tell. */
+        int (*is_link)(void *userdata, const char *path);
         /* The first bytes of an executable, for its #! line: number of bytes, or negative errno. */
         ssize_t (*read_head)(void *userdata, const char *path, char *buffer, size_t size);
         void *userdata;
 };
+
+/* Where a path leads, and nothing else of it: what resolve() says, for less where the path is no link. */
+int host_real_path(const HostFacts *host, const char *path, char **ret);

@@ -51,7 +51,7 @@ int house_keys_init(const HostFacts *host, HouseKeys *ret) {
                 return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(key_table); i++) {
                 _cleanup_free_ char *path = NULL;
-                _cleanup_path_facts_ PathFacts facts = {};
+                char *resolved = NULL;
                 int r;
 
                 r = key_expand(host, key_table[i].path, &path);
@@ -59,12 +59,12 @@ int house_keys_init(const HostFacts *host, HouseKeys *ret) {
                         continue;
                 if (r < 0)
                         return r;
-                r = host->resolve(host->userdata, path, &facts);
+                r = host_real_path(host, path, &resolved);
                 if (r == -ENOMEM)
                         return r;
                 keys.items[keys.n_items++] = (HouseKey){
                         .path = TAKE_PTR(path),
-                        .resolved = TAKE_PTR(facts.resolved),
+                        .resolved = resolved,
                         .reason = key_table[i].reason,
                         .in_homes = home_is_the_servers(host) ? startswith(key_table[i].path, "~/") : NULL,
                 };

@@ -17,7 +17,7 @@ static int find_writable_on_the_way(
                 return -ENOMEM;
         *ret = NULL;
         for (char *end = head; *end;) {
-                _cleanup_path_facts_ PathFacts facts = {};
+                _cleanup_free_ char *resolved = NULL;
                 char c_end;
                 int r;
 
@@ -28,7 +28,7 @@ static int find_writable_on_the_way(
                         continue;
                 c_end = *end;
                 *end = 0;
-                r = c->host->resolve(c->host->userdata, head, &facts);
+                r = host_real_path(c->host, head, &resolved);
                 *end = c_end;
                 if (r == -ENOMEM)
                         return r;
@@ -38,7 +38,7 @@ static int find_writable_on_the_way(
                         const PathRule *rule = c->plan->rules + i;
 
                         if (!(rule->access & ACCESS_WRITE) || !rule->resolved ||
-                            !path_startswith(facts.resolved, rule->resolved) ||
+                            !path_startswith(resolved, rule->resolved) ||
                             (outside && path_startswith(outside, rule->resolved)))
                                 continue;
                         *ret = rule;

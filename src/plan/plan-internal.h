@@ -3,6 +3,7 @@
 
 /* How a plan is made, between the files of this room. */
 
+#include "plan/house-keys.h"
 #include "plan/plan.h"
 
 /* What one call of plan_make() works on. Steps add their problems and go on, so that all are seen at once. */
@@ -22,6 +23,7 @@ typedef struct PlanContext {
         bool working_dir_closed; /* mcp-sandbox's, and a key to the house is in it: it will not be writable */
         char **programs; /* every program file on the way to the process: command, links, interpreters */
         char **runtimes; /* basenames that choose runtime presets */
+        HouseKeys keys;  /* for plan_house_keys() */
 } PlanContext;
 
 void plan_context_done(PlanContext *c); /* all but plan and problems */
@@ -60,6 +62,8 @@ int plan_command(PlanContext *c);
 
 /* baseline.c: the rules that every server gets. */
 int plan_baseline(PlanContext *c);
+/* The keys to the house, expanded once; owned by the context. */
+int plan_house_keys(PlanContext *c, const HouseKeys **ret);
 /* What the definition or the manifest adds; refuses keys to the house; deny entries. */
 int plan_grants(PlanContext *c);
 /* For messages: the definition's own place for a rule (NULL: none), and whether nobody asked for it. */

@@ -5,6 +5,7 @@
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "config/expand.h"
+#include "plan/path-memo.h"
 #include "plan/plan-internal.h"
 
 static void _printf_(6, 0)
@@ -355,6 +356,18 @@ void plan_context_done(PlanContext *c) {
         free(c->env_file);
         strv_free(c->programs);
         strv_free(c->runtimes);
+        house_keys_done(&c->keys);
+}
+
+int plan_house_keys(PlanContext *c, const HouseKeys **ret) {
+        if (!c->keys.items) {
+                int r = house_keys_init(c->host, &c->keys);
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = &c->keys;
+        return 0;
 }
 
 int plan_make(const Definition *d,
@@ -363,18 +376,21 @@ int plan_make(const Definition *d,
               const HostFacts *host,
               Plan **ret,
               ProblemList *problems) {
+        _cleanup_path_memo_ PathMemo *memo = NULL;
         _cleanup_plan_ Plan *plan = NULL;
         ProblemList own = {};
-        PlanContext c = {
-                .d = d, .manifest = manifest, .has_manifest = manifest, .host = host, .problems = &own
-        };
+        PlanContext c = { .d = d, .manifest = manifest, .has_manifest = manifest, .problems = &own };
         bool failed;
         int r;
 
         plan = calloc(1, sizeof(Plan));
         if (!plan)
                 return -ENOMEM;
+        r = path_memo_new(host, &memo);
+        if (r < 0)
+                return r;
         c.plan = plan;
+        c.host = path_memo_host(memo);
         r = make(&c, global);
         plan_context_done(&c);
         failed = problem_list_has_errors(&own);

@@ -43,6 +43,14 @@ static int resolve_path(void *userdata, const char *path, PathFacts *ret) {
         return 0;
 }
 
+static int is_link(void *userdata, const char *path) {
+        char target[1];
+
+        if (readlink(path, target, sizeof(target)) >= 0)
+                return 1;
+        return errno == EINVAL ? 0 : -errno;
+}
+
 static ssize_t read_head(void *userdata, const char *path, char *buffer, size_t size) {
         _cleanup_close_ int place = -EBADF, fd = -EBADF;
         char link[sizeof("/proc/self/fd/") + 12];
@@ -183,6 +191,25 @@ static bool take_user_from_manager(HostProbe *p, char *const *env, int *ret) {
         return true;
 }
 
+/* At a shell a login has put name and home of the user into the environment. root is called root, as in systemd, which
+ * does not ask NSS for it either: su leaves the names of someone else there. false: NSS has to tell. */
+static bool take_user_from_login(HostProbe *p, char *const *env, int *ret) {
+        const char *home = env_get(env, "HOME"), *name = env_get(env, "USER");
+        int r;
+
+        if (p->facts.uid == 0)
+                name = "root";
+        else if (isempty(name) || !streq_ptr(name, env_get(env, "LOGNAME")))
+                return false;
+        if (!path_is_absolute(strempty(home)))
+                return false;
+        r = free_and_strdup(&p->user_name, name);
+        if (r >= 0)
+                r = free_and_strdup(&p->home, home);
+        *ret = MIN(r, 0);
+        return true;
+}
+
 static int probe_user(HostProbe *p, char *const *env) {
         HostFacts *facts = &p->facts;
         const char *name = env_get(env, "USER");
@@ -192,7 +219,7 @@ static int probe_user(HostProbe *p, char *const *env) {
 
         facts->uid = getuid();
         facts->gid = getgid();
-        if (facts->managed && take_user_from_manager(p, env, &r))
+        if (facts->managed ? take_user_from_manager(p, env, &r) : take_user_from_login(p, env, &r))
                 return r;
         /* "ExecStart=!" leaves us root and names the unit's user in USER=. */
         if (facts->managed && facts->scope == RUNTIME_SCOPE_SYSTEM && name) {
@@ -274,6 +301,7 @@ int host_probe(RuntimeScope scope, bool managed, char *const *env, HostProbe *re
         p.facts.seccomp = seccomp_works();
         probe_cgroup(&p.facts);
         p.facts.resolve = resolve_path;
+        p.facts.is_link = is_link;
         p.facts.read_head = read_head;
         p.facts.user_name = p.user_name;
         p.facts.home = p.home;
