@@ -96,6 +96,9 @@ int mkdir_parents(const char *path, mode_t mode) {
 
         if (isempty(path))
                 return -ENOENT;
+        /* Mostly it is there already. */
+        if (stat(path, &st) >= 0)
+                return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;

@@ -29,14 +29,9 @@ static int become(uid_t uid, gid_t gid) {
 }
 
 static int drop_bounding_set(void) {
-        for (unsigned long cap = 0;; cap++) {
-                int r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
-
-                if (r < 0)
+        for (unsigned long cap = 0;; cap++)
+                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
                         return errno == EINVAL ? 0 : -errno; /* behind the last one that the kernel knows */
-                if (r == 1 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-                        return -errno;
-        }
 }
 
 static int set_capabilities(bool verify) {
