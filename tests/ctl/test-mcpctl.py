@@ -510,9 +510,30 @@ def mcp_connect_has_help_manual_and_completions_with_the_same_words():
             yield f'{words}: {complete(*words)}, not {expected}'
 
 
+@case
+def mcp_sandbox_has_help_manual_and_completions_with_the_same_words():
+    room = SOURCE / 'src/sandbox-exec'
+    options = set(re.findall(r'^ *"  +(?:-h |   )--([a-z-]+)', (room / 'options.c').read_text(), re.MULTILINE))
+    found = {
+        'manual': set(re.findall(r'Fl -([a-z-]+)', (room / 'mcp-sandbox.1').read_text())),
+        'bash': set(re.findall(r'--([a-z-]+)', re.search(r"options='([^']*)'", (room / 'mcp-sandbox.bash').read_text())[1])),
+        'fish': set(re.findall(r'^complete .* -l ([a-z-]+)', (room / 'mcp-sandbox.fish').read_text(), re.MULTILINE)),
+        'zsh': set(re.findall(r'--([a-z-]+)(?:=?\[|})', (room / 'mcp-sandbox.zsh').read_text())),
+    }
+    if not {'help', 'unix-sockets', 'dry-run'} <= options:
+        yield f'the help has another form: {options}'
+    yield from (f'{where}: {sorted(words ^ options)} is on one side only' for where, words in found.items() if words != options)
+    for words, expected in ((('mcp-sandbox', '--dr'), {'--dry-run'}), (('mcp-sandbox', '--network', '=', 'b'), {'blocked'}),
+                            (('mcp-sandbox', '--home', ''), {'shared', 'private'}), (('mcp-sandbox', '--wr'), {'--write='}),
+                            (('mcp-sandbox', '--strict', '--', 'mapfi'), {'mapfile'})):
+        if complete(*words) != expected:
+            yield f'{words}: {complete(*words)}, not {expected}'
+
+
 def complete(*words):
     """What bash offers for the last word, where mcpctl lists two servers."""
-    script = f"""source {SOURCE}/src/{'connect' if words[0] == 'mcp-connect' else 'ctl'}/{words[0]}.bash
+    room = {'mcp-connect': 'connect', 'mcp-sandbox': 'sandbox-exec'}.get(words[0], 'ctl')
+    script = f"""source {SOURCE}/src/{room}/{words[0]}.bash
 mcpctl() {{ printf '%s\\n' 'NAME STATE' 'good running' 'bad wrong'; }}
 compopt() {{ :; }}
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
