@@ -41,7 +41,9 @@ ROOMS = {
 
 LINES_MAX = 800
 LICENCE = 'LGPL-2.1-or-later'
-SPDX = f'SPDX-License-Identifier: {LICENCE}'
+# The tag in two parts, so that nothing takes it for this file's.
+TAG = 'SPDX-License-' 'Identifier'
+SPDX = f'{TAG}: {LICENCE}'
 
 # In two parts each, so that this file does not hold them.
 FORBIDDEN_TEXT = [a + b for a, b in (
@@ -49,6 +51,9 @@ FORBIDDEN_TEXT = [a + b for a, b in (
     ('deb.', 'debian.org'), ('127.0.0.1:', '3128'),
 )]
 UNFINISHED = re.compile(r'\b(' + '|'.join(('TO' 'DO', 'FIX' 'ME', 'XX' 'X')) + r')\b')
+
+# Meson's own, which packagers set as well.
+OPTIONS_OF_MESON = {'libexecdir'}
 
 # No command line is ever put together for a shell.
 SHELL_CALL = re.compile(r'\b(system|popen|wordexp|execlp|execvp|execvpe)\s*\(')
@@ -165,9 +170,20 @@ def licences_elsewhere_are_of_files_that_are_there():
 @case
 def no_file_has_another_licence():
     for path in FILES:
-        for found in re.findall(r'^\W{0,6}SPDX-License-Identifier: *(\S+)', text(path), re.MULTILINE):
+        for found in re.findall(rf'^\W{{0,6}}{TAG}: *(\S+)', text(path), re.MULTILINE):
             if found != LICENCE:
                 yield f'{path}: {found}'
+
+
+@case
+def every_option_of_the_build_is_documented():
+    options = set(re.findall(r"^option\('([a-z-]+)'", text('meson_options.txt'), re.MULTILINE))
+    rows = re.findall(r'^\| (`-D.*?) \|', text('packaging/FOR-PACKAGERS.md'), re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r'-D([a-z-]+)=', row)} - OPTIONS_OF_MESON
+    if not options:
+        yield 'meson_options.txt: no option found'
+    for name in sorted(options ^ documented):
+        yield f'{name}: {"not in FOR-PACKAGERS.md" if name in options else "not in meson_options.txt"}'
 
 
 @case
