@@ -6,7 +6,8 @@
 #include "sandbox/sandbox.h"
 
 struct SandboxProgram {
-        struct sock_filter *filter;
+        const struct sock_filter *filter;
+        struct sock_filter *built; /* the same where it was made at run time; NULL: it is one of ours */
         unsigned short length;
 };
 

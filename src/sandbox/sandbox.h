@@ -3,7 +3,7 @@
 
 /* Applies a Plan to the calling process, which is single-threaded and about to execve().
  *
- * Two parts, so that what can be done once is not done per session: sandbox_prepare() compiles the seccomp filter;
+ * Two parts, so that what can be done once is not done per session: sandbox_prepare() chooses the seccomp filter;
  * sandbox_apply() opens the rules' paths (with the identity the caller still has), then becomes the plan's user, then
  * enforces. Every step that fails is fatal; what the host lacks was decided by the plan before. */
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How the system call filter is compiled, with libseccomp.
+ *
+ * Arguments that the kernel takes as int are compared as 32 bits, or in a way in which a set high bit is denied: a plain
+ * 64-bit compare is passed by AF_INET + (1 << 32). The filter knows the native architecture only; calls of any other
+ * (x32, int 0x80) fail with ENOSYS. */
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "sandbox/filter-build.h"
+
+#define SOCK_TYPE_BITS 0xfU /* SOCK_TYPE_MASK of include/linux/net.h; the rest are flags */
+#define INT_BITS       0xffffffffU
+#define FILTER_MAX     (sizeof(struct sock_filter) * BPF_MAXINSNS)
+
+#define DENY_FAMILY \
+        SCMP_ACT_ERRNO(EAFNOSUPPORT) /* fails fast in resolvers and HTTP stacks, and reads naturally */
+#define DENY SCMP_ACT_ERRNO(EPERM)
+
+static const struct {
+        int error;
+        const char *name;
+} denied_syscalls[] = {
+#define DENIED_SYSCALL(error, name, reason) { error, name },
+#include <policy-syscalls.inc>
+#undef DENIED_SYSCALL
+};
+
+static int deny_syscalls(scmp_filter_ctx ctx) {
+        for (size_t i = 0; i < ELEMENTSOF(denied_syscalls); i++) {
+                int number = seccomp_syscall_resolve_name(denied_syscalls[i].name), r;
+
+                /* Not a call of this architecture, or newer than the library: then no program has it from there either. */
+                if (number == __NR_SCMP_ERROR || number < 0)
+                        continue;
+                r = seccomp_rule_add_exact(
+                                ctx, SCMP_ACT_ERRNO((unsigned) denied_syscalls[i].error), number, 0);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Typing into the terminal of others, user namespaces (their owner could mount), and the limits of other processes: a
+ * CPU time of 0 kills them, where Landlock's scope keeps signals out. A process names itself 0 there. */
+static int deny_arguments(scmp_filter_ctx ctx) {
+#if defined(__s390__) || defined(__CRIS__)
+        const unsigned clone_flags = 1;
+#else
+        const unsigned clone_flags = 0;
+#endif
+        int r;
+
+        r = seccomp_rule_add_exact(
+                        ctx, DENY, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCSTI));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(ioctl),
+                                1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCLINUX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(unshare),
+                                1,
+                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(clone),
+                                1,
+                                SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(prlimit64),
+                                2,
+                                SCMP_A0(SCMP_CMP_NE, 0),
+                                SCMP_A2(SCMP_CMP_NE, 0));
+        return r;
+}
+
+/* With unix_sockets none pairs stay, but not of datagrams: their ends can be sent or connected to any other socket by its
+ * path. The kernel takes SOCK_RAW for SOCK_DGRAM here. */
+static int deny_datagram_pairs(scmp_filter_ctx ctx) {
+        static const scmp_datum_t types[] = { SOCK_DGRAM, SOCK_RAW };
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(types); i++)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socketpair),
+                                1,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, SOCK_TYPE_BITS, types[i]));
+        return r;
+}
+
+/* Everything but AF_UNIX; a number with high bits is not AF_UNIX either. */
+static int deny_network(scmp_filter_ctx ctx, bool unix_too) {
+        int r;
+
+        if (unix_too)
+                r = seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 0);
+        else
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        return r;
+}
+
+static int deny_family(scmp_filter_ctx ctx, struct scmp_arg_cmp compare) {
+        return seccomp_rule_add_exact(ctx, DENY_FAMILY, SCMP_SYS(socket), 1, compare);
+}
+
+/* What of an internet family is not plain TCP. */
+static int deny_all_but_tcp(scmp_filter_ctx ctx, scmp_datum_t family) {
+        struct scmp_arg_cmp is_family = SCMP_A0(SCMP_CMP_EQ, family);
+        int r = 0;
+
+        for (scmp_datum_t type = 0; r >= 0 && type <= SOCK_TYPE_BITS; type++)
+                if (type != SOCK_STREAM)
+                        r = seccomp_rule_add_exact(
+                                        ctx,
+                                        DENY_FAMILY,
+                                        SCMP_SYS(socket),
+                                        2,
+                                        is_family,
+                                        SCMP_A1(SCMP_CMP_MASKED_EQ, SOCK_TYPE_BITS, type));
+        for (scmp_datum_t protocol = 1; r >= 0 && protocol < IPPROTO_TCP; protocol++)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socket),
+                                2,
+                                is_family,
+                                SCMP_A2(SCMP_CMP_EQ, protocol));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY_FAMILY,
+                                SCMP_SYS(socket),
+                                2,
+                                is_family,
+                                SCMP_A2(SCMP_CMP_GT, IPPROTO_TCP));
+        return r;
+}
+
+/* Ports are Landlock's; what goes around its TCP rights is ours: other families and protocols, fast open (it connects in
+ * a send), and listen() without bind() where nothing may be bound. */
+static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
+        int r;
+
+        r = deny_family(ctx, SCMP_A0(SCMP_CMP_GT, AF_INET6));
+        for (scmp_datum_t family = 0; r >= 0 && family < AF_INET6; family++)
+                if (family != AF_UNIX && family != AF_INET)
+                        r = deny_family(ctx, SCMP_A0(SCMP_CMP_EQ, family));
+        if (r >= 0)
+                r = deny_all_but_tcp(ctx, AF_INET);
+        if (r >= 0)
+                r = deny_all_but_tcp(ctx, AF_INET6);
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendto),
+                                1,
+                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendmsg),
+                                1,
+                                SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(sendmmsg),
+                                1,
+                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0 && !may_listen)
+                r = seccomp_rule_add_exact(ctx, DENY, SCMP_SYS(listen), 0);
+        return r;
+}
+
+static int add_rules(scmp_filter_ctx ctx, const FilterVariant *v) {
+        int r;
+
+        r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+        if (r >= 0)
+                r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0); /* the child sets it itself */
+        if (r >= 0)
+                r = deny_syscalls(ctx);
+        if (r >= 0)
+                r = deny_arguments(ctx);
+        if (r >= 0 && v->no_unix)
+                r = deny_datagram_pairs(ctx);
+        if (r >= 0 && v->network == NETWORK_MODE_BLOCKED)
+                r = deny_network(ctx, v->no_unix);
+        else if (r >= 0 && v->no_unix)
+                r = deny_family(ctx, SCMP_A0(SCMP_CMP_MASKED_EQ, INT_BITS, AF_UNIX));
+        if (r >= 0 && v->network == NETWORK_MODE_PORTS)
+                r = narrow_to_tcp(ctx, v->may_listen);
+        return r;
+}
+
+/* libseccomp before 2.6 exports to a descriptor only. */
+static int export_filter(scmp_filter_ctx ctx, struct sock_filter **ret, unsigned short *ret_length) {
+        const int fd = memfd_create("mcp-seccomp", MFD_CLOEXEC);
+        struct sock_filter *filter = NULL;
+        ssize_t size = -EIO;
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        r = seccomp_export_bpf(ctx, fd);
+        if (r >= 0) {
+                filter = malloc(FILTER_MAX);
+                size = filter ? pread(fd, filter, FILTER_MAX, 0) : -ENOMEM;
+        }
+        (void) close(fd);
+        if (r < 0)
+                return r;
+        if (size <= 0 || (size_t) size % sizeof(struct sock_filter) != 0) {
+                free(filter);
+                return filter ? -EIO : -ENOMEM;
+        }
+        *ret_length = (unsigned short) ((size_t) size / sizeof(struct sock_filter));
+        *ret = filter;
+        return 0;
+}
+
+int filter_build(const FilterVariant *v, struct sock_filter **ret, unsigned short *ret_length) {
+        scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+        int r;
+
+        if (!ctx)
+                return -ENOMEM;
+        r = add_rules(ctx, v);
+        if (r >= 0)
+                r = export_filter(ctx, ret, ret_length);
+        seccomp_release(ctx);
+        return r;
+}
