@@ -15,7 +15,7 @@ typedef struct Reader {
         unsigned line, column;
         JsonFlags flags;
         JsonError *error;
-        struct json_tokener *tokener;
+        struct json_tokener *tokener; /* NULL: no string with an escape was met so far */
 } Reader;
 
 static const char *const type_table[_JSON_TYPE_MAX] = {
@@ -234,9 +234,25 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
         char *copy;
         int length;
 
+        /* What holds no escape stands for itself. */
+        if (!memchr(s, '\\', n)) {
+                copy = strndup(s + 1, n - 2);
+                if (!copy)
+                        return -ENOMEM;
+                *ret = copy;
+                *ret_length = n - 2;
+                return 0;
+        }
         if (has_lone_surrogate(s, n))
                 return FAIL(r, "this string has half of a surrogate pair, which is no character");
-        json_tokener_reset(r->tokener);
+        if (r->tokener)
+                json_tokener_reset(r->tokener);
+        else {
+                r->tokener = json_tokener_new();
+                if (!r->tokener)
+                        return -ENOMEM;
+                json_tokener_set_flags(r->tokener, JSON_TOKENER_STRICT);
+        }
         o = json_tokener_parse_ex(r->tokener, s, (int) n);
         if (!o || !json_object_is_type(o, json_type_string)) {
                 json_object_put(o);
@@ -489,15 +505,11 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         if (q < 0)
                 return q;
         root = calloc(1, sizeof(JsonValue));
-        r.tokener = json_tokener_new();
-        if (!root || !r.tokener) {
-                if (r.tokener)
-                        json_tokener_free(r.tokener);
+        if (!root)
                 return -ENOMEM;
-        }
-        json_tokener_set_flags(r.tokener, JSON_TOKENER_STRICT);
         q = read_document(&r, root);
-        json_tokener_free(r.tokener);
+        if (r.tokener)
+                json_tokener_free(r.tokener);
         if (q < 0)
                 return q;
         *ret = TAKE_PTR(root);
