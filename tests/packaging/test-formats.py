@@ -24,7 +24,7 @@ ARCH_ONLY = re.compile(r'^/([A-Z]+$|usr/share/(doc|licenses|libalpm)/)')
 
 # One library, three names.
 SAME_LIBRARY = {
-    'json-c': r'json-c', 'libseccomp': r'libseccomp', 'libsystemd': r'libsystemd|systemd-libs',
+    'json-c': r'json-c', 'libsystemd': r'libsystemd|systemd-libs',
     'smartcols': r'libsmartcols|util-linux-libs', 'c': r'^libc6|libc\.so|^glibc',
     'tomlplusplus': r'tomlplusplus', 'dbus': r'dbus', 'systemd': r'^systemd\b',
 }

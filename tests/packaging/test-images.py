@@ -21,8 +21,8 @@ DEMO = {'command': '/usr/libexec/mcp-demo-server'}
 SOCKET = 'mcp-server@demo.socket'
 
 # What a container without a network cannot fetch by itself.
-LIBRARIES = ('dbus', 'libjson-c5', 'libseccomp2', 'libsmartcols1', 'libtomlplusplus3')
-LIBRARIES_OF = {'trixie': ('dbus', 'libjson-c5', 'libseccomp2', 'libsmartcols1', 'libtomlplusplus3t64')}
+LIBRARIES = ('dbus', 'libjson-c5', 'libsmartcols1', 'libtomlplusplus3')
+LIBRARIES_OF = {'trixie': ('dbus', 'libjson-c5', 'libsmartcols1', 'libtomlplusplus3t64')}
 
 
 def libraries():
