@@ -207,12 +207,21 @@ class Bench:
                     samples.add(name, value)
         return samples
 
-    def spawn(self, samples, commands, rounds, warm_up=3):
-        """Races command lines: milliseconds from fork to the end of each, by a small program that does only this."""
-        argv = [self.helper('spawn-race'), str(rounds), str(warm_up)]
+    def spawn(self, samples, commands, rounds, warm_up=3, cwd='/', chroot=None):
+        """Races command lines: milliseconds from fork to the end of each, by a small program that does only this.
+
+        With chroot it is in there, as /usr/local/bin/spawn-race.
+        """
+        racer = [self.helper('spawn-race')]
+        if chroot:
+            mount = ['unshare', f'--mount-proc={chroot}/proc', '--']
+            racer = [*mount, 'chroot', str(chroot), '/usr/local/bin/spawn-race']
+        argv = [*racer, str(rounds), str(warm_up)]
         for command in commands.values():
             argv += ['++', *map(str, command)]
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=cwd
+        )
         if done.returncode != 0:
             raise Failed(f'spawn-race: {done.stderr.strip()}')
         for line in done.stdout.splitlines():
