@@ -32,7 +32,7 @@ int host_real_path(const HostFacts *host, const char *path, char **ret) {
                 return -ENOMEM;
         for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
                 parent[n - 1] = 0;
-        r = resolve_whole(host, parent, &real_parent);
+        r = host_real_path(host, parent, &real_parent);
         if (r < 0)
                 return r;
         *ret = path_join(real_parent, name);

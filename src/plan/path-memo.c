@@ -10,7 +10,9 @@ typedef struct Entry Entry;
 struct Entry {
         Entry *next;
         char *path;
-        int error; /* 0, or what the lookup returned */
+        bool resolved, looked_at;
+        int resolve_error; /* 0, or what resolve() returned */
+        int link;          /* what is_link() returned */
         PathFacts facts;
 };
 
@@ -29,49 +31,42 @@ static unsigned bucket_of(const char *path) {
         return hash % N_BUCKETS;
 }
 
-static const Entry *find(const PathMemo *memo, const char *path) {
-        for (const Entry *e = memo->buckets[bucket_of(path)]; e; e = e->next)
+/* The path's entry, an empty one where it has none yet; NULL: out of memory. */
+static Entry *entry_of(PathMemo *memo, const char *path) {
+        Entry **bucket = memo->buckets + bucket_of(path), *e;
+
+        for (e = *bucket; e; e = e->next)
                 if (streq(e->path, path))
                         return e;
-        return NULL;
-}
-
-static Entry *entry_free(Entry *e) {
-        path_facts_done(&e->facts);
-        free(e->path);
-        free(e);
-        return NULL;
-}
-
-static int look_up(PathMemo *memo, const char *path, const Entry **ret) {
-        Entry *e = calloc(1, sizeof(Entry)), **bucket = memo->buckets + bucket_of(path);
-
+        e = calloc(1, sizeof(Entry));
         if (!e)
-                return -ENOMEM;
+                return NULL;
         e->path = strdup(path);
-        e->error = e->path ? memo->host->resolve(memo->host->userdata, path, &e->facts) : -ENOMEM;
-        if (e->error == -ENOMEM) {
-                entry_free(e);
-                return -ENOMEM;
+        if (!e->path) {
+                free(e);
+                return NULL;
         }
         e->next = *bucket;
-        *ret = *bucket = e;
-        return 0;
+        return *bucket = e;
 }
 
 static int resolve(void *userdata, const char *path, PathFacts *ret) {
         PathMemo *memo = userdata;
-        const Entry *e = find(memo, path);
+        Entry *e = entry_of(memo, path);
         PathFacts facts;
 
-        if (!e) {
-                int r = look_up(memo, path, &e);
+        if (!e)
+                return -ENOMEM;
+        if (!e->resolved) {
+                int r = memo->host->resolve(memo->host->userdata, path, &e->facts);
 
-                if (r < 0)
+                if (r == -ENOMEM)
                         return r;
+                e->resolve_error = r;
+                e->resolved = true;
         }
-        if (e->error < 0)
-                return e->error;
+        if (e->resolve_error < 0)
+                return e->resolve_error;
         facts = e->facts;
         facts.resolved = strdup(e->facts.resolved);
         if (!facts.resolved)
@@ -82,13 +77,19 @@ static int resolve(void *userdata, const char *path, PathFacts *ret) {
 
 static int is_link(void *userdata, const char *path) {
         PathMemo *memo = userdata;
-        const Entry *e = find(memo, path);
+        Entry *e = entry_of(memo, path);
 
-        if (e && e->error < 0)
-                return e->error;
-        if (e && streq(e->facts.resolved, path))
+        if (!e)
+                return -ENOMEM;
+        if (e->looked_at)
+                return e->link;
+        if (e->resolved && e->resolve_error < 0)
+                return e->resolve_error;
+        if (e->resolved && streq(e->facts.resolved, path))
                 return 0;
-        return memo->host->is_link(memo->host->userdata, path);
+        e->link = memo->host->is_link(memo->host->userdata, path);
+        e->looked_at = true;
+        return e->link;
 }
 
 static ssize_t read_head(void *userdata, const char *path, char *buffer, size_t size) {
@@ -118,7 +119,9 @@ PathMemo *path_memo_free(PathMemo *memo) {
         for (size_t i = 0; i < N_BUCKETS; i++)
                 for (Entry *e = memo->buckets[i], *next; e; e = next) {
                         next = e->next;
-                        entry_free(e);
+                        path_facts_done(&e->facts);
+                        free(e->path);
+                        free(e);
                 }
         free(memo);
         return NULL;
