@@ -82,7 +82,7 @@ static int skip_comment(Reader *r) {
         step_n(r, 2);
         while (!looking_at(r, "*/")) {
                 if (r->at >= r->size)
-                        return fail_at(r, -EINVAL, line, column, "this comment is not closed");
+                        return fail_at(r, -EINVAL, line, column, "This comment is not closed");
                 step(r);
         }
         step_n(r, 2);
@@ -99,7 +99,7 @@ static int skip_space(Reader *r) {
                         step(r);
                 else if (looking_at(r, "//") || looking_at(r, "/*")) {
                         if (!(r->flags & JSON_RELAXED))
-                                return FAIL(r, "comments are not allowed in this file");
+                                return FAIL(r, "Comments are not allowed in this file");
                         q = skip_comment(r);
                         if (q < 0)
                                 return q;
@@ -124,13 +124,13 @@ static int scalar_length(Reader *r, size_t *ret) {
         for (n = r->at + 1; n < r->size && r->text[n] != '"'; n++) {
                 if ((unsigned char) r->text[n] < 0x20) {
                         step_n(r, n - r->at);
-                        return FAIL(r, "a control character in a string has to be written as an escape");
+                        return FAIL(r, "A control character in a string has to be written as an escape");
                 }
                 if (r->text[n] == '\\')
                         n++;
         }
         if (n >= r->size)
-                return FAIL(r, "this string is not closed");
+                return FAIL(r, "This string is not closed");
         *ret = n + 1 - r->at;
         return 0;
 }
@@ -169,7 +169,7 @@ static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
         bool integer;
 
         if (!number_is_valid(s, n, &integer))
-                return FAIL(r, "expected a value here (a string needs double quotes)");
+                return FAIL(r, "Expected a value here (a string needs double quotes)");
         copy = strndup(s, n);
         if (!copy)
                 return -ENOMEM;
@@ -188,7 +188,7 @@ static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
         }
         v->type = JSON_REAL;
         return json_parse_double(copy, &v->real) != 0 || !isfinite(v->real)
-                               ? FAIL(r, "this number is too large")
+                               ? FAIL(r, "This number is too large")
                                : 0;
 }
 
@@ -244,7 +244,7 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
                 return 0;
         }
         if (has_lone_surrogate(s, n))
-                return FAIL(r, "this string has half of a surrogate pair, which is no character");
+                return FAIL(r, "This string has half of a surrogate pair, which is no character");
         if (r->tokener)
                 json_tokener_reset(r->tokener);
         else {
@@ -256,7 +256,7 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
         o = json_tokener_parse_ex(r->tokener, s, (int) n);
         if (!o || !json_object_is_type(o, json_type_string)) {
                 json_object_put(o);
-                return FAIL(r, "this string has an escape that JSON does not know");
+                return FAIL(r, "This string has an escape that JSON does not know");
         }
         length = json_object_get_string_len(o);
         copy = malloc((size_t) length + 1);
@@ -336,6 +336,7 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
                 if (!streq(sorted[i - 1]->key, sorted[i]->key))
                         continue;
                 if (r->flags & JSON_RELAXED) {
+                        sorted[i]->hidden_line = sorted[i - 1]->key_line;
                         object->items[sorted[i - 1]->index] = NULL;
                         json_free(sorted[i - 1]);
                 } else if (!first_bad || sorted[i]->index < first_bad->index)
@@ -346,7 +347,7 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
                                -EINVAL,
                                first_bad->key_line,
                                first_bad->key_column,
-                               "the key \"%.64s\" is there twice; keep one",
+                               "The key \"%.64s\" is there twice; keep one",
                                first_bad->key);
         if (!(r->flags & JSON_RELAXED))
                 return 0;
@@ -366,7 +367,7 @@ static int read_key(Reader *r, JsonValue *item) {
         int q;
 
         if (peek(r) != '"')
-                return FAIL(r, "expected a key in double quotes");
+                return FAIL(r, "Expected a key in double quotes");
         item->key_line = r->line;
         item->key_column = r->column;
         q = scalar_length(r, &n);
@@ -376,13 +377,13 @@ static int read_key(Reader *r, JsonValue *item) {
         if (q < 0)
                 return q;
         if (strlen(item->key) != length)
-                return FAIL(r, "a key may not contain a NUL character");
+                return FAIL(r, "A key may not contain a NUL character");
         step_n(r, n);
         q = skip_space(r);
         if (q < 0)
                 return q;
         if (peek(r) != ':')
-                return FAIL(r, "expected a colon behind the key");
+                return FAIL(r, "Expected a colon behind the key");
         step(r);
         return skip_space(r);
 }
@@ -415,7 +416,7 @@ static int read_container(Reader *r, unsigned depth, JsonValue *v) {
 
         v->type = close == '}' ? JSON_OBJECT : JSON_ARRAY;
         if (depth >= JSON_DEPTH_MAX)
-                return fail_at(r, -E2BIG, line, column, "nested deeper than %u levels", JSON_DEPTH_MAX);
+                return fail_at(r, -E2BIG, line, column, "Nested deeper than %u levels", JSON_DEPTH_MAX);
         step(r);
         for (;;) {
                 q = skip_space(r);
@@ -436,10 +437,10 @@ static int read_container(Reader *r, unsigned depth, JsonValue *v) {
                                        -EINVAL,
                                        line,
                                        column,
-                                       "this '%c' is not closed",
+                                       "This '%c' is not closed",
                                        close == '}' ? '{' : '[');
                 if (peek(r) != ',')
-                        return FAIL(r, "expected a comma or '%c'", close);
+                        return FAIL(r, "Expected a comma or '%c'", close);
                 step(r);
         }
         step(r);
@@ -452,7 +453,7 @@ static int read_value(Reader *r, unsigned depth, JsonValue *v) {
         v->line = r->line;
         v->column = r->column;
         if (c < 0)
-                return FAIL(r, "the text ends where a value is expected");
+                return FAIL(r, "The text ends where a value is expected");
         return c == '{' || c == '[' ? read_container(r, depth, v) : read_scalar(r, v);
 }
 
@@ -462,7 +463,7 @@ static int read_document(Reader *r, JsonValue *root) {
         if (looking_at(r, "\xef\xbb\xbf")) {
                 if (!(r->flags & JSON_RELAXED))
                         return FAIL(r,
-                                    "the file starts with a byte order mark; save it as UTF-8 without one");
+                                    "The file starts with a byte order mark; save it as UTF-8 without one");
                 r->at += 3;
         }
         q = skip_space(r);
@@ -474,7 +475,7 @@ static int read_document(Reader *r, JsonValue *root) {
         q = skip_space(r);
         if (q < 0)
                 return q;
-        return r->at < r->size ? FAIL(r, "there is more text behind the end of the value") : 0;
+        return r->at < r->size ? FAIL(r, "There is more text behind the end of the value") : 0;
 }
 
 static int check_utf8(Reader *r) {
@@ -490,7 +491,7 @@ static int check_utf8(Reader *r) {
                         break;
                 step_n(r, n);
         }
-        return FAIL(r, "this is not UTF-8");
+        return FAIL(r, "This is not UTF-8");
 }
 
 int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error) {
@@ -500,7 +501,7 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         int q;
 
         if (n > max)
-                return fail_at(&r, -E2BIG, 1, 1, "the text is larger than %u bytes", max);
+                return fail_at(&r, -E2BIG, 1, 1, "The text is larger than %u bytes", max);
         q = check_utf8(&r);
         if (q < 0)
                 return q;

@@ -41,9 +41,10 @@ struct JsonValue {
         JsonType type;
         unsigned line, column;         /* of the value's first character */
         unsigned key_line, key_column; /* of the key, for a member of an object */
-        JsonValue *parent;             /* NULL for the root */
-        char *key;                     /* the member's key, decoded; NULL in arrays and for the root */
-        size_t index;                  /* place in the parent */
+        unsigned hidden_line; /* relaxed: the last earlier member of the same key, which is lost; 0: none */
+        JsonValue *parent;    /* NULL for the root */
+        char *key;            /* the member's key, decoded; NULL in arrays and for the root */
+        size_t index;         /* place in the parent */
         bool boolean;
         int64_t integer;
         uint64_t natural; /* the value of a number written as an integer from 0 to UINT64_MAX, else 0 */

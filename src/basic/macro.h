@@ -21,6 +21,8 @@
 #define _sentinel_     __attribute__((__sentinel__))
 #define _cleanup_(x)   __attribute__((__cleanup__(x)))
 
+#define USEC_PER_SEC 1000000ULL
+
 #define ELEMENTSOF(x) (sizeof(x) / sizeof((x)[0]))
 #define MIN(a, b)                                  \
         ({                                         \

@@ -10,7 +10,6 @@
 #include "config/paths.h"
 #include "config/problem.h"
 
-#define USEC_PER_SEC   1000000ULL
 #define USEC_INFINITY  UINT64_MAX
 #define LIMIT_UNSET    UINT64_MAX       /* not given */
 #define LIMIT_INFINITY (UINT64_MAX - 1) /* given as "infinity"/"unlimited" */

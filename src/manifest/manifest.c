@@ -257,7 +257,7 @@ int manifest_read_text(
                             context->file,
                             &place,
                             NULL,
-                            "This is no JSON that a manifest may hold: %s.",
+                            "This is no JSON that a manifest may hold. %s.",
                             error.message);
                 return -EINVAL;
         }

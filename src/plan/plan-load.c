@@ -17,7 +17,7 @@ static void add_at_path_key(
                 char *message) {
         _cleanup_free_ char *owned = message;
         const Text *t = &d->isolation.manifest_path;
-        JsonValue *at = json_get(json_get(d->document, "isolation"), "manifest");
+        JsonValue *at = json_get(json_get(d->entry, "isolation"), "manifest");
 
         if (!owned) {
                 problems->failed = true;

@@ -94,6 +94,8 @@ int table_new(const TableColumn *columns, const ReportStyle *style, Table **ret)
         } else
                 scols_table_set_termforce(t->table, SCOLS_TERMFORCE_NEVER);
         scols_table_enable_colors(t->table, style->colors);
+        /* Cells are escaped here, as everything else that is shown: a backslash stays one. */
+        scols_table_enable_noencoding(t->table, true);
         *ret = TAKE_PTR(t);
         return 0;
 }

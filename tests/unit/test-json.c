@@ -182,7 +182,7 @@ TEST(relaxed_takes_what_editors_write) {
         ASSERT_EQ(json_get(v, "a")->n_items, 2);
         ASSERT_EQ(json_get(v, "a")->line, 2);
         refused_at(text, JSON_STRICT, 1, 1, "byte order mark");
-        refused_at("{ // x\n}", JSON_STRICT, 1, 3, "comments");
+        refused_at("{ // x\n}", JSON_STRICT, 1, 3, "Comments");
         refused_at("{ /* x", JSON_RELAXED, 1, 3, "not closed");
         refused_at("[,]", JSON_RELAXED, 1, 2, "value");
 }
@@ -193,4 +193,14 @@ TEST(a_tree_may_have_more_owners) {
         json_free(first);
         ASSERT_EQ(json_get(second, "a")->items[0]->integer, 1);
         json_free(second);
+}
+
+TEST(relaxed_says_which_earlier_member_is_lost) {
+        static const char text[] = "{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3,\n\"a\": 4 }";
+        _cleanup_json_ JsonValue *v = NULL;
+
+        ASSERT_OK(json_parse(text, strlen(text), JSON_RELAXED, &v, NULL));
+        ASSERT_EQ(json_get(v, "a")->integer, 4);
+        ASSERT_EQ(json_get(v, "a")->hidden_line, 4);
+        ASSERT_EQ(json_get(v, "b")->hidden_line, 0);
 }
