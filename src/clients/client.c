@@ -47,6 +47,29 @@ static const ClientInfo client_table[_CLIENT_MAX] = {
                 .placeholders = PLACEHOLDER_ENV | PLACEHOLDER_KEYRING,
                 .project_file = "mcp_config.json", .home_files = { ".mcpproxy/mcp_config.json" },
         },
+        [CLIENT_CLINE] = {
+                .name = "cline", .title = "Cline", .key = "mcpServers", .placeholders = PLACEHOLDER_ENV,
+                .home_files = { ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json" },
+        },
+        [CLIENT_ROO] = {
+                .name = "roo", .title = "Roo Code", .key = "mcpServers",
+                .placeholders = PLACEHOLDER_ENV | PLACEHOLDER_PREDEFINED, .project_file = ".roo/mcp.json",
+                .home_files = { ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json" },
+        },
+        [CLIENT_KIRO] = {
+                .name = "kiro", .title = "Kiro", .key = "mcpServers", .placeholders = PLACEHOLDER_NAME,
+                .project_file = ".kiro/settings/mcp.json", .home_files = { ".kiro/settings/mcp.json" },
+        },
+        [CLIENT_COPILOT] = {
+                .name = "copilot", .title = "Copilot CLI", .key = "mcpServers",
+                .placeholders = PLACEHOLDER_NAME | PLACEHOLDER_DEFAULT,
+                .home_files = { ".copilot/mcp-config.json" },
+        },
+        [CLIENT_OPENCODE] = {
+                .name = "opencode", .title = "OpenCode", .key = "mcp", .placeholders = PLACEHOLDER_BRACES,
+                .project_file = "opencode.json",
+                .home_files = { ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc" },
+        },
         [CLIENT_REGISTRY] = {
                 .name = "registry", .title = "the MCP registry", .project_file = "server.json",
         },

@@ -15,6 +15,11 @@ typedef enum Client {
         CLIENT_GEMINI,
         CLIENT_CODEX,
         CLIENT_MCPPROXY,
+        CLIENT_CLINE,
+        CLIENT_ROO,
+        CLIENT_KIRO,
+        CLIENT_COPILOT,
+        CLIENT_OPENCODE,
         CLIENT_REGISTRY,
         _CLIENT_MAX,
         _CLIENT_INVALID = -EINVAL,
@@ -29,6 +34,7 @@ typedef enum PlaceholderFlags {
         PLACEHOLDER_INPUT = 1 << 4,      /* ${input:ID}, ${command:ID}, ${config:KEY} */
         PLACEHOLDER_KEYRING = 1 << 5,    /* ${keyring:NAME} */
         PLACEHOLDER_BARE = 1 << 6,       /* $NAME */
+        PLACEHOLDER_BRACES = 1 << 7,     /* {env:NAME}, {file:PATH} */
 } PlaceholderFlags;
 
 typedef enum ClientFormat { FORMAT_JSON, FORMAT_TOML } ClientFormat;

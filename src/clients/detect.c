@@ -27,6 +27,8 @@ static const struct {
         { "includeTools", NULL, CLIENT_GEMINI },
         { "excludeTools", NULL, CLIENT_GEMINI },
         { "serverUrl", NULL, CLIENT_WINDSURF },
+        { "alwaysAllow", NULL, CLIENT_ROO },
+        { "type", "local", CLIENT_COPILOT },
         { "type", "websocket", CLIENT_CLAUDE_CODE },
         { "type", "http", CLIENT_CLAUDE_CODE },
         { "type", "streamable-http", CLIENT_CURSOR },
@@ -77,6 +79,23 @@ static bool is_registry(const JsonValue *document) {
                (json_get(document, "packages") || json_get(document, "remotes"));
 }
 
+/* OpenCode's "mcp" holds the servers themselves, VS Code's holds "servers". */
+static bool is_opencode(const JsonValue *document) {
+        const JsonValue *schema = json_get(document, "$schema"), *item;
+
+        if (schema && schema->type == JSON_STRING && strstr(schema->string, "opencode.ai"))
+                return true;
+        JSON_FOREACH (item, json_get(document, "mcp")) {
+                const JsonValue *command = json_get(item, "command"), *type = json_get(item, "type");
+
+                if ((command && command->type == JSON_ARRAY) ||
+                    (type && type->type == JSON_STRING &&
+                     (streq(type->string, "local") || streq(type->string, "remote"))))
+                        return true;
+        }
+        return false;
+}
+
 Client client_detect(const JsonValue *document, const char *path) {
         const JsonValue *servers = json_get(document, "mcpServers");
         Client by_path = detect_by_path(path);
@@ -89,6 +108,8 @@ Client client_detect(const JsonValue *document, const char *path) {
                 return CLIENT_ZED;
         if (json_get(document, "mcp_servers"))
                 return CLIENT_CODEX;
+        if (is_opencode(document))
+                return CLIENT_OPENCODE;
         if (json_get(document, "servers") || json_get(json_get(document, "mcp"), "servers"))
                 return CLIENT_VSCODE;
         if (by_path >= 0 && streq_ptr(client_info(by_path)->key, "mcpServers"))

@@ -77,6 +77,74 @@ static void check_container(EntryReader *reader, ClientServer *s) {
                     "daemon.");
 }
 
+static bool is_windows_path(const char *s) {
+        return ((s[0] >= 'A' && s[0] <= 'Z') || (s[0] >= 'a' && s[0] <= 'z')) && s[1] == ':' &&
+               (s[2] == '\\' || s[2] == '/');
+}
+
+/* "cmd /c npx …" is how Windows starts a script; here the script is a program. */
+static void unwrap_cmd(EntryReader *reader, ClientServer *s) {
+        size_t n = strv_length(s->args);
+
+        if ((strcasecmp(s->command, "cmd") != 0 && strcasecmp(s->command, "cmd.exe") != 0) || n < 2 ||
+            strcasecmp(s->args[0], "/c") != 0)
+                return;
+        entry_note(reader,
+                   s,
+                   json_get(s->value, "command") ?: s->value,
+                   "MCP-I-WINDOWS",
+                   NULL,
+                   "\"cmd /c\" is for Windows: \"%.64s\" is started itself.",
+                   s->args[1]);
+        free(s->command);
+        free(s->args[0]);
+        s->command = s->args[1];
+        memmove(s->args, s->args + 2, (n - 1) * sizeof(char *));
+}
+
+static void check_windows(EntryReader *reader, ClientServer *s) {
+        static const char *const suffixes[] = { ".exe", ".cmd", ".bat", ".ps1" };
+        const char *dot = strrchr(s->command, '.');
+        bool foreign = is_windows_path(s->command) || strchr(s->command, '\\') ||
+                       strcasecmp(s->command, "cmd") == 0;
+
+        for (size_t i = 0; dot && i < ELEMENTSOF(suffixes); i++)
+                foreign = foreign || strcasecmp(dot, suffixes[i]) == 0;
+        if (foreign)
+                entry_complain(reader,
+                               s,
+                               json_get(s->value, "command") ?: s->value,
+                               "MCP-I-WINDOWS",
+                               "Name the program as it is called here: npx for npx.cmd.",
+                               "The command is a program of Windows.");
+        STRV_FOREACH (arg, s->args)
+                if (is_windows_path(*arg)) {
+                        problem_add(&s->problems,
+                                    PROBLEM_WARNING,
+                                    "MCP-I-WINDOWS",
+                                    reader->import->path,
+                                    json_get(s->value, "args") ?: s->value,
+                                    "Write the path that it has here.",
+                                    "An argument is a path of Windows.");
+                        return;
+                }
+}
+
+static void check_tilde(EntryReader *reader, ClientServer *s) {
+        STRV_FOREACH (arg, s->args)
+                if (streq(*arg, "~") || startswith(*arg, "~/")) {
+                        problem_add(&s->problems,
+                                    PROBLEM_WARNING,
+                                    "MCP-I-TILDE",
+                                    reader->import->path,
+                                    json_get(s->value, "args") ?: s->value,
+                                    "Write ${HOME}/ in the definition.",
+                                    "An argument begins with \"~\", and there is no shell here that would "
+                                    "resolve it.");
+                        return;
+                }
+}
+
 /* The client's "command line in one string" would be run by its shell; here it is a program's name. */
 static int check_name(EntryReader *reader, ClientServer *s) {
         _cleanup_free_ char *instance = NULL;
@@ -105,6 +173,9 @@ int entry_finish(EntryReader *reader, ClientServer *s) {
         if (s->fate == SERVER_OURS && runs_us(s))
                 s->fate = SERVER_ALREADY;
         if (s->fate == SERVER_OURS && s->command) {
+                unwrap_cmd(reader, s);
+                check_windows(reader, s);
+                check_tilde(reader, s);
                 r = root_path(reader, s, "cwd", &s->cwd);
                 if (r >= 0)
                         r = root_path(reader, s, "envFile", &s->env_file);

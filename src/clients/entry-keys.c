@@ -64,11 +64,14 @@ static const struct {
         { ALL, "autoApprove", KEY_CLIENTS },
         { ALL, "disabledTools", KEY_CLIENTS },
         { ALL, "tools", KEY_CLIENTS },
-        { C(CLAUDE_CODE) | C(CLAUDE_DESKTOP) | C(CURSOR) | C(WINDSURF) | C(GEMINI),
+        { C(CLAUDE_CODE) | C(CLAUDE_DESKTOP) | C(CURSOR) | C(WINDSURF) | C(GEMINI) | C(ROO) | C(KIRO) |
+                          C(COPILOT) | C(OPENCODE),
           "timeout",
           KEY_CALL_TIMEOUT,
           USEC_PER_MSEC },
-        { C(ZED), "timeout", KEY_CALL_TIMEOUT, USEC_PER_SEC },
+        { C(ZED) | C(CLINE), "timeout", KEY_CALL_TIMEOUT, USEC_PER_SEC },
+        { C(OPENCODE), "environment", KEY_ENV },
+        { C(ROO), "watchPaths", KEY_LOST },
         { C(GEMINI), "trust", KEY_CLIENTS },
         { C(GEMINI), "includeTools", KEY_CLIENTS },
         { C(GEMINI), "excludeTools", KEY_CLIENTS },
@@ -384,7 +387,28 @@ static int read_flag(EntryReader *reader, ClientServer *s, const JsonValue *v, b
         return 0;
 }
 
+/* OpenCode's: program and arguments in one array. */
+static int read_command_array(EntryReader *reader, ClientServer *s, const JsonValue *v) {
+        int r;
+
+        r = read_args(reader, s, v);
+        if (r < 0 || !s->args)
+                return r;
+        free(s->command);
+        s->command = s->args[0];
+        memmove(s->args, s->args + 1, strv_length(s->args) * sizeof(char *));
+        return 0;
+}
+
 static int read_zed_command(EntryReader *reader, ClientServer *s, const JsonValue *v);
+
+static int read_command(EntryReader *reader, ClientServer *s, const JsonValue *v) {
+        if (reader->import->client == CLIENT_ZED && v->type == JSON_OBJECT)
+                return read_zed_command(reader, s, v);
+        if (reader->import->client == CLIENT_OPENCODE && v->type == JSON_ARRAY)
+                return read_command_array(reader, s, v);
+        return read_string(reader, s, v, &s->command);
+}
 
 static int read_role(
                 EntryReader *reader,
@@ -395,9 +419,7 @@ static int read_role(
                 Transport *t) {
         switch (role) {
         case KEY_COMMAND:
-                return reader->import->client == CLIENT_ZED && v->type == JSON_OBJECT
-                                       ? read_zed_command(reader, s, v)
-                                       : read_string(reader, s, v, &s->command);
+                return read_command(reader, s, v);
         case KEY_ARGS:
                 return read_args(reader, s, v);
         case KEY_ENV:
@@ -570,6 +592,25 @@ int entry_add(EntryReader *reader, const char *name, const JsonValue *value, Cli
         return 0;
 }
 
+/* Every client takes the last of two members with one key: so do we, and say it. */
+static void note_hidden(ProblemList *problems, const char *file, const JsonValue *v) {
+        const JsonValue *item;
+
+        if (v->hidden_line > 0)
+                problem_add_key(problems,
+                                PROBLEM_WARNING,
+                                "MCP-I-TWICE",
+                                file,
+                                v,
+                                "Keep one of them.",
+                                "\"%.64s\" is there twice; the one in line %u is passed over, as the client "
+                                "does.",
+                                v->key,
+                                v->hidden_line);
+        JSON_FOREACH (item, v)
+                note_hidden(problems, file, item);
+}
+
 int entry_read(EntryReader *reader, const char *name, const JsonValue *value) {
         const JsonValue *item;
         Transport t = {};
@@ -579,6 +620,7 @@ int entry_read(EntryReader *reader, const char *name, const JsonValue *value) {
         r = entry_add(reader, name, value, &s);
         if (r < 0)
                 return r;
+        note_hidden(&s->problems, reader->import->path, value);
         if (expect(reader, s, value, JSON_OBJECT)) {
                 JSON_FOREACH (item, value) {
                         r = read_member(reader, s, item, &t);

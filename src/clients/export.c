@@ -13,19 +13,22 @@ char **connect_arguments(RuntimeScope scope, const char *name) {
         return TAKE_PTR(l);
 }
 
-static int add_connect(json_object *o, RuntimeScope scope, const char *name) {
+/* whole: the program and its arguments are one array, which is the command. */
+static int add_connect(json_object *o, RuntimeScope scope, const char *name, bool whole) {
         _cleanup_strv_free_ char **args = connect_arguments(scope, name);
         json_object *array = json_object_new_array();
         int r;
 
-        r = jsonc_add_string(o, "command", CONNECT_PROGRAM);
+        r = whole ? 0 : jsonc_add_string(o, "command", CONNECT_PROGRAM);
         if (r < 0) {
                 json_object_put(array);
                 return r;
         }
-        r = jsonc_add(o, "args", array);
+        r = jsonc_add(o, whole ? "command" : "args", array);
         if (!args)
                 return -ENOMEM;
+        if (r >= 0 && whole)
+                r = jsonc_append(array, json_object_new_string(CONNECT_PROGRAM));
         STRV_FOREACH (arg, args)
                 if (r >= 0)
                         r = jsonc_append(array, json_object_new_string(*arg));
@@ -51,6 +54,14 @@ static int add_mcpproxy(json_object *o, const char *name) {
         return r < 0 ? r : jsonc_add_string(isolation, "mode", "none");
 }
 
+/* Copilot CLI offers no tool that is not listed. */
+static int add_all_tools(json_object *o) {
+        json_object *array = json_object_new_array();
+        int r = jsonc_add(o, "tools", array);
+
+        return r < 0 ? r : jsonc_append(array, json_object_new_string("*"));
+}
+
 static int add_server(Client client, RuntimeScope scope, json_object *servers, const char *name) {
         json_object *o = json_object_new_object();
         int r;
@@ -63,7 +74,13 @@ static int add_server(Client client, RuntimeScope scope, json_object *servers, c
                 r = add_mcpproxy(o, name);
         if (r >= 0 && (client == CLIENT_VSCODE || client == CLIENT_CLAUDE_CODE))
                 r = jsonc_add_string(o, "type", "stdio");
-        return r < 0 ? r : add_connect(o, scope, name);
+        if (r >= 0 && (client == CLIENT_COPILOT || client == CLIENT_OPENCODE))
+                r = jsonc_add_string(o, "type", "local");
+        if (r >= 0 && client == CLIENT_OPENCODE)
+                r = jsonc_add(o, "enabled", json_object_new_boolean(true));
+        if (r >= 0 && client == CLIENT_COPILOT)
+                r = add_all_tools(o);
+        return r < 0 ? r : add_connect(o, scope, name, client == CLIENT_OPENCODE);
 }
 
 static int export_json(

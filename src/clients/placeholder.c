@@ -349,17 +349,40 @@ static int translate_dollar(const Translator *t, const char **s, const JsonValue
         return is_ours(inside) ? append_string(out, DOLLAR) : append(out, "$", 1);
 }
 
+/* OpenCode's {env:NAME} and {file:PATH}. *s stands on the brace, and is moved on behind what was taken. */
+static int translate_brace(const Translator *t, const char **s, const JsonValue *at, char **out) {
+        const char *end = strchr(*s, '}'), *variable = startswith(*s, "{env:"),
+                   *file = startswith(*s, "{file:");
+        const char *start = variable ?: file;
+        _cleanup_free_ char *inside = NULL;
+
+        if (!start || !end || end == start) {
+                (*s)++;
+                return append(out, "{", 1);
+        }
+        inside = strndup(start, (size_t) (end - start));
+        if (!inside)
+                return -ENOMEM;
+        *s = end + 1;
+        /* What a file holds is mostly a key, and never said here. */
+        return variable ? translate_env(t, inside, at, out)
+                        : translate_unknown(t, "the content of the file", inside, true, out);
+}
+
 int placeholder_translate(const Translator *t, const char *s, const JsonValue *at, char **ret) {
+        bool braces = client_info(t->client)->placeholders & PLACEHOLDER_BRACES;
         _cleanup_free_ char *out = NULL;
         int r = append(&out, "", 0);
 
         while (r >= 0 && *s) {
-                size_t n = strcspn(s, "$");
+                size_t n = strcspn(s, braces ? "${" : "$");
 
                 if (n > 0) {
                         r = append(&out, s, n);
                         s += n;
-                } else
+                } else if (*s == '{')
+                        r = translate_brace(t, &s, at, &out);
+                else
                         r = translate_dollar(t, &s, at, &out);
         }
         if (r < 0)

@@ -111,12 +111,25 @@ static int read_servers(EntryReader *reader) {
                 servers = servers ?: json_get(settings, "servers");
                 reader->inputs = inputs && inputs->type == JSON_ARRAY ? inputs : NULL;
         }
+        if (servers && servers->hidden_line > 0)
+                problem_add_key(&import->problems,
+                                PROBLEM_WARNING,
+                                "MCP-I-TWICE",
+                                import->path,
+                                servers,
+                                "Keep one of them.",
+                                "\"%s\" is there twice; the servers of the one in line %u are passed over, "
+                                "as the "
+                                "client does.",
+                                servers->key,
+                                servers->hidden_line);
         if (import->client == CLIENT_MCPPROXY && servers && servers->type == JSON_ARRAY)
                 return read_array(reader, servers);
         if (!servers && json_get(document, "command"))
                 return read_bare(reader, document);
         r = read_object(reader, servers);
-        if (r >= 0 && import->client == CLIENT_CLAUDE_CODE)
+        /* Whatever client was named: nothing else has them beside "mcpServers". */
+        if (r >= 0 && streq(info->key, "mcpServers"))
                 r = read_projects(reader, json_get(document, "projects"));
         return r;
 }
@@ -240,7 +253,11 @@ static int import_parse(ClientImport *import, Client client, const ImportContext
                             "MCP-I-SHAPE",
                             import->path,
                             import->document,
-                            "Name the client with --from, or look for the file that holds its MCP servers.",
+                            "Servers are looked for below \"mcpServers\" (most clients), \"servers\" (VS "
+                            "Code), "
+                            "\"context_servers\" (Zed), \"mcp\" (OpenCode) and [mcp_servers] (Codex): look "
+                            "for the "
+                            "file that has one of them, or name the client with --from.",
                             "This is no client's configuration that is known here.");
                 return 0;
         }

@@ -138,7 +138,7 @@ int rewrite_members(
                 const char *command,
                 const char *args_key,
                 bool is_toml) {
-        const JsonValue *args = json_get(object, args_key), *item;
+        const JsonValue *args = args_key ? json_get(object, args_key) : NULL, *item;
         bool last_dropped = false, comma = true;
         size_t kept_end = 0;
         int r = 0;
@@ -157,11 +157,11 @@ int rewrite_members(
                         r = drop_member(w, key, range.to, &comma);
                 else {
                         kept_end = range.to;
-                        if (streq(item->key, args_key))
+                        if (args_key && streq(item->key, args_key))
                                 r = replace(w, &range, w->args);
                         else if (streq(item->key, command_key) && command) {
                                 r = replace(w, &range, command);
-                                if (r >= 0 && !args)
+                                if (r >= 0 && args_key && !args)
                                         r = insert_args(w, key, range.to, args_key, is_toml);
                         }
                 }
@@ -208,6 +208,13 @@ int rewrite_json_entry(Rewriter *w, const JsonValue *entry) {
                                                 "args",
                                                 false);
                 return r;
+        }
+        /* OpenCode's has the arguments in it. */
+        if (command->type == JSON_ARRAY) {
+                _cleanup_free_ char *all = strformat("[\"" CONNECT_PROGRAM "\", %s", w->args + 1);
+
+                return all ? rewrite_members(w, entry, json_value_range, "command", all, NULL, false)
+                           : -ENOMEM;
         }
         r = rewrite_members(w, entry, json_value_range, "command", "\"" CONNECT_PROGRAM "\"", "args", false);
         return r >= 0 && w->import->client == CLIENT_MCPPROXY ? exempt_from_container(w, entry) : r;

@@ -12,7 +12,8 @@ bool rewrite_drops(Client client, const char *key) {
                 "sandbox", "sandboxEnabled", "isolation", NULL
         };
 
-        return strv_contains((char *const *) keys, key);
+        return strv_contains((char *const *) keys, key) ||
+               (client == CLIENT_OPENCODE && streq(key, "environment"));
 }
 
 /* ["--user", "name"]: a JSON array of strings is TOML as well, but for the escapes. */

@@ -241,7 +241,8 @@ static void check_shape(ClientFile *f) {
                                         "\"%.64s\" is probably meant to be \"%s\".",
                                         item->key,
                                         near);
-                else if (strv_contains((char *const *) elsewhere, item->key) && !f->entries)
+                else if (strv_contains((char *const *) elsewhere, item->key) &&
+                         (!f->entries || streq(item->key, "projects")))
                         problem_add_key(&f->problems,
                                         PROBLEM_WARNING,
                                         "MCP-C-SHAPE",
