@@ -93,7 +93,7 @@ const Field field_table[] = {
           .help = "Where a remote server is; such a server is not run here." },
         { TOP, .name = "init_timeout", .types = "string|integer|number", .read = field_read_init_timeout,
           AT(start_timeout_usec), .minimum = USEC_PER_SEC, .maximum = 30 * USEC_PER_MINUTE,
-          .default_text = "60s", .help = "How long mcpctl probe waits for the handshake: 1s to 30m." },
+          .default_text = "60s", .help = "How long a start may take, until its first answer: 1s to 30m." },
         { TOP, .name = "credentials", .types = "object", .read = field_read_credentials, AT(credentials),
           .default_text = "{}", .help = "Variables that are filled from systemd credentials: NAME to credential." },
         SUBGROUP(FIELD_GROUP_ISOLATION, "isolation", FIELD_NULLABLE, "How the server is confined."),

@@ -17,6 +17,7 @@
 #include "basic/string-util.h"
 #include "connect/find-server.h"
 #include "connect/options.h"
+#include "connect/watch-start.h"
 #include "control/message.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
@@ -25,11 +26,12 @@ enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69, EXIT_CANNOT_EXECUTE = 126, EXIT_NO
 #define END_TIMEOUT_USEC (60ULL * 1000000ULL)
 
 typedef struct Connection {
-        const char *name;
+        const char *shown; /* the server's name, harmless for a terminal */
         int fd, signals;
         bool running;
         int caught;             /* signal that ends the connection; 0: none */
         uint64_t deadline_usec; /* CLOCK_MONOTONIC; UINT64_MAX: none */
+        StartWatch start;
 } Connection;
 
 static uint64_t now_monotonic(void) {
@@ -39,28 +41,35 @@ static uint64_t now_monotonic(void) {
         return (uint64_t) ts.tv_sec * 1000000U + (uint64_t) ts.tv_nsec / 1000U;
 }
 
-/* Lines from elsewhere, made harmless for a terminal. */
-static void say_lines(const char *prefix, const char *text) {
+/* Lines from elsewhere, made harmless for a terminal; the code, if there is one, behind the last. */
+static void say_lines(const char *prefix, const char *text, const char *code) {
         _cleanup_strv_free_ char **lines = NULL;
 
         if (strv_split(strempty(text), "\n", &lines) < 0)
                 return;
         STRV_FOREACH (line, lines) {
                 _cleanup_free_ char *shown = string_escape_control(*line);
+                bool last = code && !line[1] && !strstr(*line, code);
 
-                fprintf(stderr, "%s%s\n", prefix, strempty(shown));
+                fprintf(stderr,
+                        "%s%s%s%s%s\n",
+                        prefix,
+                        strempty(shown),
+                        last ? " [" : "",
+                        last ? code : "",
+                        last ? "]" : "");
         }
 }
 
 static void say_end(const Connection *c, const ControlStatus *s) {
-        _cleanup_free_ char *prefix = strformat("mcp-connect: %s: ", c->name);
+        _cleanup_free_ char *prefix = strformat("mcp-connect: %s: ", c->shown);
 
         if (s->reason)
-                say_lines(strempty(prefix), s->reason);
+                say_lines(strempty(prefix), s->reason, s->code);
         if (s->code && strv_length(s->stderr_tail) > 0)
                 fprintf(stderr, "mcp-connect: the last lines of its stderr:\n");
         STRV_FOREACH (line, s->stderr_tail)
-                say_lines("    ", *line);
+                say_lines("    ", *line, NULL);
 }
 
 /* A signal's end is told to the parent as a shell would. */
@@ -78,13 +87,16 @@ static int take_status(Connection *c, const char *text, size_t size) {
         if (r < 0) {
                 fprintf(stderr,
                         "mcp-connect: The supervisor's message cannot be read (%s, version %lld): "
-                        "mcp-connect and "
-                        "mcp-supervisor have to be of the same release.\n",
+                        "mcp-connect and mcp-supervisor have to be of the same release. "
+                        "[MCP-X-SUPERVISOR-GONE]\n",
                         STRERROR(r),
                         (long long) version);
                 return final_status(c, EXIT_UNAVAILABLE);
         }
         switch (s.state) {
+        case CONTROL_STARTING:
+                start_notice_learn(&c->start.notice, &s);
+                return -EAGAIN;
         case CONTROL_RUNNING:
                 c->running = true;
                 if (c->caught == 0)
@@ -113,8 +125,9 @@ static int on_message(Connection *c) {
         if (r < 0 || size == 0) {
                 if (c->caught == 0)
                         fprintf(stderr,
-                                "mcp-connect: %s: The supervisor is gone%s.\n",
-                                c->name,
+                                "mcp-connect: %s: The supervisor is gone%s. \"mcpctl logs\" shows why. "
+                                "[MCP-X-SUPERVISOR-GONE]\n",
+                                c->shown,
                                 c->running ? "" : " before it started the server");
                 return final_status(c, EXIT_UNAVAILABLE);
         }
@@ -138,12 +151,26 @@ static void on_signal(Connection *c) {
 }
 
 static int poll_timeout(const Connection *c) {
-        uint64_t now = now_monotonic();
+        uint64_t now = now_monotonic(), until = MIN(c->deadline_usec, c->start.next_usec);
 
-        if (c->deadline_usec == UINT64_MAX)
+        if (until == UINT64_MAX)
                 return -1;
-        return c->deadline_usec <= now ? 0
-                                       : (int) MIN((c->deadline_usec - now) / 1000 + 1, (uint64_t) 3600000);
+        return until <= now ? 0 : (int) MIN((until - now) / 1000 + 1, (uint64_t) 3600000);
+}
+
+/* A stderr that nobody empties is no reason to hang. */
+static bool stderr_takes_a_line(void) {
+        struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+        return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
+static void watch_start(Connection *c) {
+        _cleanup_free_ char *text = NULL;
+
+        start_watch_look(&c->start, now_monotonic(), &text);
+        if (text && stderr_takes_a_line())
+                fprintf(stderr, "mcp-connect: %s: %s\n", c->shown, text);
 }
 
 static int wait_for_end(Connection *c) {
@@ -156,6 +183,7 @@ static int wait_for_end(Connection *c) {
 
                 if (r < 0 && errno != EINTR)
                         return EXIT_UNAVAILABLE;
+                watch_start(c);
                 if (p[0].revents && r > 0) {
                         r = on_message(c);
                         if (r != -EAGAIN)
@@ -165,8 +193,10 @@ static int wait_for_end(Connection *c) {
                 else if (r == 0 && now_monotonic() >= c->deadline_usec) {
                         if (c->caught == 0)
                                 fprintf(stderr,
-                                        "mcp-connect: %s: The server did not start in time.\n",
-                                        c->name);
+                                        "mcp-connect: %s: The server did not start in time; "
+                                        "--timeout=SECONDS "
+                                        "waits longer. [MCP-X-START-TIMEOUT]\n",
+                                        c->shown);
                         return final_status(c, EXIT_UNAVAILABLE);
                 }
         }
@@ -182,7 +212,7 @@ static int say_hello(int fd, char **env) {
         r = control_hello_encode(&hello, &text, &size);
         if (r == -EILSEQ || r == -E2BIG) {
                 fprintf(stderr,
-                        "mcp-connect: The values of --env are %s.\n",
+                        "mcp-connect: The values of --env are %s. [MCP-X-USAGE]\n",
                         r == -E2BIG ? "too long" : "not UTF-8");
                 return -EINVAL;
         }
@@ -235,7 +265,8 @@ static int catch_signals(void) {
 
 static int run(const ConnectOptions *o) {
         _cleanup_close_ int fd = -EBADF, signals = -EBADF;
-        Connection c = { .name = o->name };
+        _cleanup_free_ char *shown = string_escape_control(o->name);
+        Connection c = { .shown = strempty(shown) };
         int r;
 
         fd = server_connect(o->scope, o->name);
@@ -246,16 +277,19 @@ static int run(const ConnectOptions *o) {
         r = signals < 0 ? signals : say_hello(fd, o->env);
         if (r == -EINVAL)
                 return EXIT_USAGE;
+        start_watch_begin(&c.start, now_monotonic(), o->timeout_usec, o->quiet);
         if (r >= 0)
                 r = let_stdio_go();
         if (r < 0) {
-                fprintf(stderr, "mcp-connect: %s: %s.\n", o->name, STRERROR(r));
+                fprintf(stderr, "mcp-connect: %s: %s. [MCP-X-FAILED]\n", c.shown, STRERROR(r));
                 return EXIT_UNAVAILABLE;
         }
         c.fd = fd;
         c.signals = signals;
         c.deadline_usec = now_monotonic() + o->timeout_usec;
-        return wait_for_end(&c);
+        r = wait_for_end(&c);
+        start_watch_end(&c.start);
+        return r;
 }
 
 /* ssh hands our stdin, stdout and stderr through, and exits as the mcp-connect there does. Values of variables go by SendEnv:
@@ -272,6 +306,8 @@ static int run_remote(const ConnectOptions *o) {
                         r = strv_extendf(&arguments, "--env=%s", *name);
         if (r >= 0 && o->timeout)
                 r = strv_extendf(&arguments, "--timeout=%s", o->timeout);
+        if (r >= 0 && o->quiet)
+                r = strv_extend(&arguments, "--quiet");
         if (r >= 0)
                 r = strv_extend(&arguments, "--");
         if (r >= 0)
@@ -282,11 +318,14 @@ static int run_remote(const ConnectOptions *o) {
         if (r >= 0 && signal(SIGPIPE, SIG_DFL) == SIG_ERR)
                 r = -errno;
         if (r < 0) {
-                fprintf(stderr, "mcp-connect: %s: %s.\n", o->name, STRERROR(r));
+                fprintf(stderr, "mcp-connect: It did not work: %s. [MCP-X-FAILED]\n", STRERROR(r));
                 return EXIT_UNAVAILABLE;
         }
         (void) execv(ssh_program(), argv);
-        fprintf(stderr, "mcp-connect: %s cannot be executed: %s.\n", ssh_program(), STRERROR(errno));
+        fprintf(stderr,
+                "mcp-connect: %s cannot be executed: %s. [MCP-X-EXEC]\n",
+                ssh_program(),
+                STRERROR(errno));
         return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 

@@ -49,29 +49,32 @@ static void say_not_there(RuntimeScope scope, const char *name, const char *inst
         near = names ? string_nearest(name, (const char *const *) names) : NULL;
         fprintf(stderr, "mcp-connect: No server \"%s\" is listening.", strempty(shown));
         if (near)
-                fprintf(stderr, " Did you mean \"%s\"?\n", near);
+                fprintf(stderr, " Did you mean \"%s\"? [MCP-X-NOT-LISTENING]\n", near);
         else
                 fprintf(stderr,
                         " If it is defined, start its socket: systemctl%s start 'mcp-server@%s.socket'; "
                         "what is "
-                        "defined, mcpctl list shows.\n",
+                        "defined, mcpctl list shows. [MCP-X-NOT-LISTENING]\n",
                         scope == RUNTIME_SCOPE_SYSTEM ? "" : " --user",
                         instance);
         if (no_runtime_dir)
                 fprintf(stderr,
                         "mcp-connect: XDG_RUNTIME_DIR is not set, so servers of this user cannot be found. "
                         "Without a "
-                        "login, let the user's manager run with: loginctl enable-linger\n");
+                        "login, let the user's manager run with: loginctl enable-linger "
+                        "[MCP-X-NO-RUNTIME-DIR]\n");
 }
 
 static void say_why_not(
                 RuntimeScope scope, const char *name, const char *instance, const char *path, int error) {
+        _cleanup_free_ char *shown = string_escape_control(name);
+
         switch (-error) {
         case EACCES:
         case EPERM:
                 fprintf(stderr,
-                        "mcp-connect: You may not connect to \"%s\" (%s). %s\n",
-                        name,
+                        "mcp-connect: You may not connect to \"%s\" (%s). %s [MCP-X-NO-ACCESS]\n",
+                        strempty(shown),
                         path,
                         scope == RUNTIME_SCOPE_SYSTEM ? "Its definition's \"access\" says who may; without "
                                                         "one that is the group mcp "
@@ -81,13 +84,16 @@ static void say_why_not(
         case ECONNREFUSED:
                 fprintf(stderr,
                         "mcp-connect: Nobody listens on %s. See: systemctl%s status "
-                        "'mcp-server@%s.socket'\n",
+                        "'mcp-server@%s.socket' [MCP-X-NOT-LISTENING]\n",
                         path,
                         scope == RUNTIME_SCOPE_SYSTEM ? "" : " --user",
                         instance);
                 break;
         default:
-                fprintf(stderr, "mcp-connect: Cannot connect to %s: %s.\n", path, STRERROR(error));
+                fprintf(stderr,
+                        "mcp-connect: Cannot connect to %s: %s. [MCP-X-FAILED]\n",
+                        path,
+                        STRERROR(error));
         }
 }
 
@@ -127,7 +133,9 @@ int server_connect(RuntimeScope scope, const char *name) {
         if (r < 0) {
                 _cleanup_free_ char *shown = string_escape_control(name);
 
-                fprintf(stderr, "mcp-connect: \"%s\" is not the name of a server.\n", strempty(shown));
+                fprintf(stderr,
+                        "mcp-connect: \"%s\" is not the name of a server. [MCP-X-USAGE]\n",
+                        strempty(shown));
                 return -EINVAL;
         }
         for (RuntimeScope s = _RUNTIME_SCOPE_MAX - 1; s >= 0; s--) {

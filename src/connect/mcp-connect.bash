@@ -4,7 +4,7 @@
 _mcp_connect() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word i
         local -a scope=()
-        local options='--user --system --host --env --timeout --help --version'
+        local options='--user --system --host --env --timeout --quiet --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}

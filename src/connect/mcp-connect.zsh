@@ -16,6 +16,7 @@ _arguments \
     '(-H --host)'{-H,--host}'[of another machine, over ssh]:host:_hosts' \
     '*--env[pass a variable through]:variable:_parameters -g "*export*"' \
     '--timeout[how long the start may take]:seconds:' \
+    '(-q --quiet)'{-q,--quiet}'[do not say that the server is still starting]' \
     '(-h --help)'{-h,--help}'[show a short help]' \
     '--version[show the version]' \
     '1:server:_mcp_connect_servers'

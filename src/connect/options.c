@@ -27,6 +27,7 @@ static void help(FILE *f) {
                 "      --env NAME        pass this variable through; the server's sessions.accept_env must "
                 "name it\n"
                 "      --timeout SECONDS how long the server's start may take (90)\n"
+                "  -q, --quiet           do not say that the server is still starting\n"
                 "  -h, --help            show this\n"
                 "      --version         show the version\n\n"
                 "See mcp-connect(1).\n");
@@ -36,7 +37,7 @@ static int take_env(ConnectOptions *o, const char *name) {
         const char *value = getenv(name);
 
         if (!env_name_is_valid(name)) {
-                fprintf(stderr, "mcp-connect: \"%s\" is not the name of a variable.\n", name);
+                fprintf(stderr, "mcp-connect: \"%s\" is not the name of a variable. [MCP-X-USAGE]\n", name);
                 return -EINVAL;
         }
         if (strv_extend(&o->env_names, name) < 0)
@@ -54,7 +55,7 @@ static int take_timeout(ConnectOptions *o, const char *text) {
         if (errno > 0 || end == text || *end != 0 || *text == '-' || seconds == 0 ||
             seconds > TIMEOUT_SECONDS_MAX) {
                 fprintf(stderr,
-                        "mcp-connect: --timeout takes seconds from 1 to %lu.\n",
+                        "mcp-connect: --timeout takes seconds from 1 to %lu. [MCP-X-USAGE]\n",
                         TIMEOUT_SECONDS_MAX);
                 return -EINVAL;
         }
@@ -65,7 +66,7 @@ static int take_timeout(ConnectOptions *o, const char *text) {
 
 static int take_host(ConnectOptions *o, const char *text) {
         if (!ssh_host_is_valid(text)) {
-                fprintf(stderr, "mcp-connect: --host takes HOST or USER@HOST.\n");
+                fprintf(stderr, "mcp-connect: --host takes HOST or USER@HOST. [MCP-X-USAGE]\n");
                 return -EINVAL;
         }
         o->host = text;
@@ -80,6 +81,7 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
                 { "host", required_argument, NULL, 'H' },
                 { "env", required_argument, NULL, OPTION_ENV },
                 { "timeout", required_argument, NULL, OPTION_TIMEOUT },
+                { "quiet", no_argument, NULL, 'q' },
                 { "help", no_argument, NULL, 'h' },
                 { "version", no_argument, NULL, OPTION_VERSION },
                 {},
@@ -90,7 +92,7 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
         };
         int c, r = 0;
 
-        while (r >= 0 && (c = getopt_long(argc, argv, "+hH:", options, NULL)) >= 0)
+        while (r >= 0 && (c = getopt_long(argc, argv, "+hqH:", options, NULL)) >= 0)
                 switch (c) {
                 case OPTION_SYSTEM:
                         o.scope = RUNTIME_SCOPE_SYSTEM;
@@ -107,6 +109,9 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
                 case OPTION_TIMEOUT:
                         r = take_timeout(&o, optarg);
                         break;
+                case 'q':
+                        o.quiet = true;
+                        break;
                 case 'h':
                         help(stdout);
                         return 0;
@@ -119,7 +124,9 @@ int connect_options_parse(int argc, char **argv, ConnectOptions *ret) {
         if (r < 0)
                 return r;
         if (optind != argc - 1) {
-                fprintf(stderr, "mcp-connect: expected the name of one server (see --help).\n");
+                fprintf(stderr,
+                        "mcp-connect: Name one server: mcp-connect [OPTION...] NAME; \"mcpctl list\" shows "
+                        "them. [MCP-X-USAGE]\n");
                 return -EINVAL;
         }
         o.name = argv[optind];

@@ -13,6 +13,7 @@ typedef struct ConnectOptions {
         char **env_names; /* likewise, the names alone; also those that are not set */
         uint64_t timeout_usec;
         const char *timeout; /* as written; NULL: not given */
+        bool quiet;          /* say nothing while the server starts */
 } ConnectOptions;
 
 void connect_options_done(ConnectOptions *o);

@@ -34,6 +34,7 @@ void control_hello_done(ControlHello *h) {
 void control_status_done(ControlStatus *s) {
         free(s->session);
         free(s->scope);
+        free(s->runner);
         strv_free(s->missing);
         free(s->code);
         free(s->reason);
@@ -156,6 +157,16 @@ int control_hello_encode(const ControlHello *h, char **ret, size_t *ret_size) {
         return writer_finish(&w, ret, ret_size);
 }
 
+static void put_starting(Writer *w, const ControlStatus *s) {
+        put_text(w, "runner", s->runner);
+        if (s->start_timeout_usec > 0)
+                put_member(w,
+                           w->root,
+                           "start_timeout_usec",
+                           json_object_new_int64(
+                                           (int64_t) MIN(s->start_timeout_usec, (uint64_t) INT64_MAX)));
+}
+
 static void put_running(Writer *w, const ControlStatus *s) {
         put_text(w, "scope", s->scope);
         put_member(w, w->root, "isolated", json_object_new_boolean(s->isolated));
@@ -179,7 +190,9 @@ static int status_encode_with_tail(const ControlStatus *s, char *const *tail, ch
                 return w.error;
         put_text(&w, "state", control_state_to_string(s->state));
         put_text(&w, "session", s->session);
-        if (s->state == CONTROL_RUNNING)
+        if (s->state == CONTROL_STARTING)
+                put_starting(&w, s);
+        else if (s->state == CONTROL_RUNNING)
                 put_running(&w, s);
         else if (s->state == CONTROL_REFUSED || s->state == CONTROL_EXITED)
                 put_end(&w, s, tail);
@@ -250,6 +263,17 @@ static int get_number(const JsonValue *object, const char *key, int max, int *re
         if (v->type != JSON_INTEGER || v->integer < 0 || v->integer > max)
                 return -EBADMSG;
         *ret = (int) v->integer;
+        return 0;
+}
+
+static int get_usec(const JsonValue *object, const char *key, uint64_t *ret) {
+        const JsonValue *v = json_get(object, key);
+
+        if (!v)
+                return 0;
+        if (v->type != JSON_INTEGER || v->integer < 0)
+                return -EBADMSG;
+        *ret = (uint64_t) v->integer;
         return 0;
 }
 
@@ -339,6 +363,10 @@ int control_status_decode(const char *text, size_t size, ControlStatus *ret, int
                 r = get_text(root, "session", &s.session);
         if (r >= 0)
                 r = get_text(root, "scope", &s.scope);
+        if (r >= 0)
+                r = get_text(root, "runner", &s.runner);
+        if (r >= 0)
+                r = get_usec(root, "start_timeout_usec", &s.start_timeout_usec);
         if (r >= 0)
                 r = get_bool(root, "isolated", &s.isolated);
         if (r >= 0)

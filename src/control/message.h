@@ -7,7 +7,7 @@
  *     {"version":1,"client":"mcp-connect 0.1.0","env":{"NAME":"value"},"probe":false}
  * env holds what the client passes through; the server takes what sessions.accept_env names. The supervisor answers
  * with states, the last of which is refused or exited, and closes:
- *     {"version":1,"state":"starting","session":"…"}
+ *     {"version":1,"state":"starting","session":"…","runner":"npx","start_timeout_usec":60000000}
  *     {"version":1,"state":"running","session":"…","scope":"…","isolated":true,"missing":["fs-truncate"]}
  *     {"version":1,"state":"refused","code":"MCP-R-BUSY","reason":"…","exit":69}
  *     {"version":1,"state":"exited","exit":0} or {…,"signal":9,"exit":137,"reason":"out of memory (limit 512M)"},
@@ -39,6 +39,8 @@ typedef enum ControlState {
 typedef struct ControlStatus {
         ControlState state;
         char *session, *scope;
+        char *runner; /* starting: what may be downloading the server; NULL: nothing that is known to */
+        uint64_t start_timeout_usec; /* likewise: the budget of the definition; 0: unknown */
         bool isolated;
         char **missing;      /* protections, by id */
         char *code, *reason; /* refused, exited */

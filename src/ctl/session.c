@@ -144,17 +144,40 @@ static int send_hello(CtlSession *s, const Definition *d, bool probe) {
         return control_send(s->control, text, size, (const int[CONTROL_N_FDS]){ in, out, s->errors });
 }
 
+void starting_begin(Starting *s, const Ctl *ctl, const char *name, uint64_t budget_usec) {
+        s->ctl = ctl;
+        s->name = name;
+        start_notice_begin(&s->notice, now_usec(), budget_usec);
+}
+
+uint64_t starting_wait(void *userdata, uint64_t now) {
+        _cleanup_free_ char *text = NULL, *name = NULL;
+        Starting *s = userdata;
+
+        /* With the budget over the failure has the word. */
+        if (s->ctl->quiet || now >= s->notice.began_usec + s->notice.budget_usec)
+                return UINT64_MAX;
+        if (now < s->notice.next_usec)
+                return s->notice.next_usec;
+        text = start_notice_next(&s->notice, now);
+        name = string_escape_control(s->name);
+        if (text && name)
+                fprintf(stderr, "mcpctl: %s: %s\n", name, text);
+        return s->notice.next_usec;
+}
+
 /* The next state. -ETIMEDOUT, -ECONNRESET. */
-static int next_status(CtlSession *s, uint64_t deadline_usec, ControlStatus *ret) {
+static int next_status(CtlSession *s, uint64_t deadline_usec, Starting *starting, ControlStatus *ret) {
         _cleanup_free_ char *text = NULL;
         int64_t version = 0;
         size_t size;
         int r;
 
         for (;;) {
-                uint64_t now = now_usec();
+                uint64_t now = now_usec(), next = starting ? starting_wait(starting, now) : UINT64_MAX;
                 struct pollfd p = { .fd = s->control, .events = POLLIN };
-                uint64_t left_ms = now >= deadline_usec ? 0 : (deadline_usec - now + 999) / 1000;
+                uint64_t until = MIN(deadline_usec, next);
+                uint64_t left_ms = now >= until ? 0 : (until - now + 999) / 1000;
 
                 r = RET_NERRNO(poll(&p, 1, (int) MIN(left_ms, (uint64_t) INT32_MAX)));
                 if (r > 0)
@@ -203,14 +226,19 @@ static int fail_start(Ctl *ctl, const ServerEntry *server, int error, uint64_t t
 }
 
 /* Waits for running. A server that ended that early has run too: the session is there, and ended. */
-static int wait_running(Ctl *ctl, const ServerEntry *server, CtlSession *s, uint64_t timeout_usec) {
+static int wait_running(
+                Ctl *ctl,
+                const ServerEntry *server,
+                CtlSession *s,
+                uint64_t timeout_usec,
+                Starting *starting) {
         uint64_t deadline = now_usec() + timeout_usec;
 
         for (;;) {
                 ControlStatus status = {};
                 int r;
 
-                r = next_status(s, deadline, &status);
+                r = next_status(s, deadline, starting, &status);
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0)
@@ -228,12 +256,21 @@ static int wait_running(Ctl *ctl, const ServerEntry *server, CtlSession *s, uint
                         s->ended = true;
                         return 0;
                 default:
+                        /* The runner alone: the budget is ours. */
+                        status.start_timeout_usec = 0;
+                        start_notice_learn(&starting->notice, &status);
                         control_status_done(&status);
                 }
         }
 }
 
-int session_open(Ctl *ctl, const ServerEntry *server, bool probe, uint64_t timeout_usec, CtlSession **ret) {
+int session_open(
+                Ctl *ctl,
+                const ServerEntry *server,
+                bool probe,
+                uint64_t timeout_usec,
+                Starting *starting,
+                CtlSession **ret) {
         _cleanup_session_ CtlSession *s = NULL;
         _cleanup_free_ char *path = NULL;
         uint64_t began = now_usec();
@@ -254,7 +291,7 @@ int session_open(Ctl *ctl, const ServerEntry *server, bool probe, uint64_t timeo
                 return fail_start(ctl, server, r, timeout_usec);
         if (r < 0)
                 return r;
-        r = wait_running(ctl, server, s, timeout_usec);
+        r = wait_running(ctl, server, s, timeout_usec, starting);
         if (r != 0)
                 return r;
         s->started_usec = now_usec() - began;
@@ -269,7 +306,7 @@ int session_wait_end(CtlSession *s, uint64_t timeout_usec) {
                 ControlStatus status = {};
                 int r;
 
-                r = next_status(s, deadline, &status);
+                r = next_status(s, deadline, NULL, &status);
                 if (r < 0)
                         return r;
                 if (status.state == CONTROL_EXITED || status.state == CONTROL_REFUSED) {

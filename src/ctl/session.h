@@ -4,7 +4,7 @@
 /* A session of a server with pipes of our own, over the same NAME.connect that every client uses: what works here works
  * for them. */
 
-#include "control/message.h"
+#include "control/start-notice.h"
 #include "ctl/ctl.h"
 
 typedef struct CtlSession {
@@ -21,9 +21,27 @@ CtlSession *session_free(CtlSession *s); /* closes everything, which ends the se
 DEFINE_TRIVIAL_CLEANUP_FUNC(CtlSession *, session_free);
 #define _cleanup_session_ _cleanup_(session_freep)
 
+/* What is told on stderr while a server does not answer yet. */
+typedef struct Starting {
+        const Ctl *ctl;
+        const char *name; /* of the server; borrowed */
+        StartNotice notice;
+} Starting;
+
+void starting_begin(Starting *s, const Ctl *ctl, const char *name, uint64_t budget_usec);
+
+/* Says it where it is due; returns when to be called again. A McpWaiting, with a Starting. */
+uint64_t starting_wait(void *userdata, uint64_t now_usec);
+
 /* Connects and waits until the server runs. An exit status (with everything said) where it is refused, is not listening
  * or does not run in time. timeout_usec: of the whole start. */
-int session_open(Ctl *ctl, const ServerEntry *server, bool probe, uint64_t timeout_usec, CtlSession **ret);
+int session_open(
+                Ctl *ctl,
+                const ServerEntry *server,
+                bool probe,
+                uint64_t timeout_usec,
+                Starting *starting,
+                CtlSession **ret);
 
 /* The last word of the supervisor, waited for at most timeout_usec: 0: s->last is set, -ETIMEDOUT, -ECONNRESET: the
  * supervisor is gone without one. */

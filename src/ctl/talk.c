@@ -13,8 +13,12 @@ static void talk_close(Talk *t) {
 void talk_done(Talk *t) {
         mcp_peer_done(&t->peer);
         talk_close(t);
+        if (t->starting)
+                start_notice_done(&t->starting->notice);
+        free(t->starting);
         free(t->message);
         free(t->exit_text);
+        free(t->slow_remedy);
         strv_free(t->last_lines);
         *t = (Talk){};
 }
@@ -65,6 +69,29 @@ static int talk_epilogue(Talk *t) {
         return session_last_lines(t->session, &t->last_lines);
 }
 
+/* Nothing at all within the budget of the start, which is the one thing to change where packages are downloaded. */
+static int blame_the_start(Talk *t) {
+        const Definition *d = t->server->definition;
+        const char *runner = start_notice_runner(d->command.value);
+        char *remedy;
+
+        remedy = strformat(
+                        "%s%s%sIts start may take %llu s: \"init_timeout\" in %s gives it more time "
+                        "for good, --timeout=TIME for once.",
+                        runner ? "The first start of a program by " : "",
+                        strempty(runner),
+                        runner ? " downloads it. " : "",
+                        (unsigned long long) (t->timeout_usec / USEC_PER_SEC),
+                        t->server->file);
+        if (!remedy)
+                return -ENOMEM;
+        free(t->slow_remedy);
+        t->slow_remedy = remedy;
+        t->code = "MCP-E-SLOW-START";
+        t->remedy = remedy;
+        return 0;
+}
+
 int talk_fail(Talk *t, const McpDiagnosis *diagnosis) {
         int r;
 
@@ -75,6 +102,11 @@ int talk_fail(Talk *t, const McpDiagnosis *diagnosis) {
         t->message = mcp_diagnosis_describe(diagnosis);
         if (!t->message)
                 return -ENOMEM;
+        if (diagnosis->failure == MCP_FAILURE_TIMEOUT && diagnosis->n_bytes == 0) {
+                r = blame_the_start(t);
+                if (r < 0)
+                        return r;
+        }
         if (t->brief)
                 return 0;
         /* A server that closed its stdout is about to be gone: wait for how. */
@@ -98,7 +130,13 @@ static int talk_attempt(Ctl *ctl, Talk *t, McpProtocol protocol, bool *ret_respa
         int r;
 
         *ret_respawn = false;
-        r = session_open(ctl, t->server, t->probe, t->timeout_usec, &t->session);
+        if (!t->starting) {
+                t->starting = calloc(1, sizeof(Starting));
+                if (!t->starting)
+                        return -ENOMEM;
+                starting_begin(t->starting, ctl, t->server->name, t->timeout_usec);
+        }
+        r = session_open(ctl, t->server, t->probe, t->timeout_usec, t->starting, &t->session);
         if (r != 0)
                 return r;
         if (t->session->ended)
@@ -107,6 +145,7 @@ static int talk_attempt(Ctl *ctl, Talk *t, McpProtocol protocol, bool *ret_respa
         if (r < 0)
                 return r;
         mcp_client_set_skip_noise(t->client, !t->probe);
+        mcp_client_set_waiting(t->client, starting_wait, t->starting);
         r = mcp_client_handshake(t->client, protocol, &timeouts, &t->peer);
         if (r <= 0)
                 return r;

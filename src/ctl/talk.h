@@ -13,13 +13,15 @@ typedef struct Talk {
         McpClient *client;
         McpPeer peer;
         uint64_t timeout_usec;
+        Starting *starting; /* allocated: the client points to it */
 
         bool probe; /* noise on stdout is a failure, and not passed over as clients do */
         bool brief; /* nobody will read how it ended: do not wait for it */
 
         /* Where the server is at fault. */
         bool failed;
-        const char *code, *remedy; /* static */
+        const char *code, *remedy; /* static, or slow_remedy */
+        char *slow_remedy;
         char *message;
         char *exit_text; /* "The server exited with status 1."; NULL: it did not, or nobody knows */
         char **last_lines;

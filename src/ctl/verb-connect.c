@@ -15,5 +15,6 @@ int verb_connect(Ctl *ctl, char **operands) {
                 return r;
         return ctl_exec(ctl,
                         BINDIR "/mcp-connect",
-                        (const char *[]){ "mcp-connect", scope, "--", e->name, NULL });
+                        ctl->quiet ? (const char *[]){ "mcp-connect", scope, "--quiet", "--", e->name, NULL }
+                                   : (const char *[]){ "mcp-connect", scope, "--", e->name, NULL });
 }

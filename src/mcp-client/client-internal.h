@@ -14,6 +14,8 @@ struct McpClient {
         bool skip_noise;
         bool opened; /* there was a handshake */
         const char *name;
+        McpWaiting waiting;
+        void *waiting_userdata;
         McpProtocol era;     /* AUTO: not known yet */
         int64_t last_id;     /* of our requests: 1, 2, 3 … */
         int64_t given_up_id; /* answers up to this one are too late, and no fault */

@@ -73,6 +73,11 @@ void mcp_client_set_skip_noise(McpClient *c, bool skip) {
         c->skip_noise = skip;
 }
 
+void mcp_client_set_waiting(McpClient *c, McpWaiting waiting, void *userdata) {
+        c->waiting = waiting;
+        c->waiting_userdata = userdata;
+}
+
 const McpDiagnosis *mcp_client_diagnosis(const McpClient *c) {
         return &c->diagnosis;
 }
@@ -241,6 +246,18 @@ static int read_some(McpClient *c) {
         return k == -EAGAIN ? 0 : (int) k;
 }
 
+/* How long to sleep, at most; 0 is a deadline that has come. */
+static uint64_t time_left(McpClient *c, uint64_t deadline_usec) {
+        uint64_t now = mcp_now_usec();
+
+        if (c->waiting && c->n_bytes == 0) {
+                uint64_t next = c->waiting(c->waiting_userdata, now);
+
+                deadline_usec = MIN(deadline_usec, next);
+        }
+        return deadline_usec == UINT64_MAX ? UINT64_MAX : deadline_usec > now ? deadline_usec - now : 0;
+}
+
 /* Waits until something can be done or the deadline is there, and does it. */
 static int pump(McpClient *c, uint64_t deadline_usec) {
         struct pollfd p[3] = {
@@ -249,14 +266,14 @@ static int pump(McpClient *c, uint64_t deadline_usec) {
                   .events = POLLOUT },
                 { .fd = c->dead ? -EBADF : c->dead_fd, .events = POLLIN },
         };
-        uint64_t now = mcp_now_usec(), left = deadline_usec > now ? deadline_usec - now : 0;
+        uint64_t left = time_left(c, deadline_usec);
         struct timespec ts = { .tv_sec = (time_t) (left / 1000000U),
                                .tv_nsec = (long) (left % 1000000U * 1000U) };
         int r;
 
         if (c->dead)
                 return read_some(c);
-        r = ppoll(p, ELEMENTSOF(p), deadline_usec == UINT64_MAX ? NULL : &ts, NULL);
+        r = ppoll(p, ELEMENTSOF(p), left == UINT64_MAX ? NULL : &ts, NULL);
         if (r < 0)
                 return errno == EINTR ? 0 : -errno;
         if (p[1].revents != 0) {

@@ -80,6 +80,11 @@ void mcp_client_set_name(McpClient *c, const char *name);
  * doesn't come, the noise still is the failure. */
 void mcp_client_set_skip_noise(McpClient *c, bool skip);
 
+/* Called while not one byte has come from the server, with CLOCK_MONOTONIC's microseconds; returns when to be called again,
+ * UINT64_MAX: never. */
+typedef uint64_t (*McpWaiting)(void *userdata, uint64_t now_usec);
+void mcp_client_set_waiting(McpClient *c, McpWaiting waiting, void *userdata);
+
 /* Once per client, and before anything else.
  *
  * AUTO sends initialize first, because it is what most servers know, and one message is all that it takes for them.

@@ -14,6 +14,7 @@
 #include "basic/jsonc-util.h"
 #include "basic/string-util.h"
 #include "config/env-policy.h"
+#include "control/start-notice.h"
 #include "supervisor/server.h"
 
 #define HELLO_TIMEOUT_USEC (10ULL * USEC_PER_SEC)
@@ -228,7 +229,12 @@ static void send_status(Session *s, ControlStatus *status) {
 }
 
 void session_tell_starting(Session *s) {
-        ControlStatus status = { .state = CONTROL_STARTING };
+        const Definition *d = s->setup->definition;
+        ControlStatus status = {
+                .state = CONTROL_STARTING,
+                .runner = (char *) start_notice_runner(d->command.value),
+                .start_timeout_usec = d->start_timeout_usec,
+        };
 
         send_status(s, &status);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "control/message.h"
+#include "control/start-notice.h"
 
 TEST(a_hello_comes_back_as_it_was) {
         char *env[] = { (char *) "A=1", (char *) "B=x=\"y\"\n", (char *) "C=", NULL };
@@ -53,6 +54,8 @@ TEST(each_state_comes_back_with_what_belongs_to_it) {
                         .missing = missing,
                         .code = (char *) "MCP-R-BUSY",
                         .reason = (char *) "two\nlines",
+                        .runner = (char *) "npx",
+                        .start_timeout_usec = 60 * USEC_PER_SEC,
                         .exit_code = 137,
                         .signal = 9,
                         .stderr_tail = tail,
@@ -66,6 +69,8 @@ TEST(each_state_comes_back_with_what_belongs_to_it) {
                 ASSERT_OK(control_status_decode(text, size, &back, NULL));
                 ASSERT_EQ(back.state, state);
                 ASSERT_STREQ(back.session, s.session);
+                ASSERT_STREQ(back.runner, state == CONTROL_STARTING ? s.runner : NULL);
+                ASSERT_EQ(back.start_timeout_usec, state == CONTROL_STARTING ? s.start_timeout_usec : 0);
                 ASSERT_STREQ(back.scope, state == CONTROL_RUNNING ? s.scope : NULL);
                 ASSERT_EQ(strv_length(back.missing), state == CONTROL_RUNNING ? 2 : 0);
                 ASSERT_STREQ(back.reason, end ? s.reason : NULL);
@@ -269,4 +274,58 @@ TEST(nothing_waits) {
         (void) close(pair[1]);
         ASSERT_ERROR(control_send(pair[0], "x", 1, NULL), EPIPE);
         (void) close(pair[0]);
+}
+
+TEST(a_start_is_told_of_sparsely_and_its_budget_once) {
+        static const unsigned due[] = { 2, 10, 30, 60, 90, 100 };
+        _cleanup_(start_notice_done) StartNotice n = {};
+        ControlStatus told = { .runner = strdup("npx"), .start_timeout_usec = 100 * USEC_PER_SEC };
+        const uint64_t began = 7 * USEC_PER_SEC;
+
+        start_notice_begin(&n, began, 90 * USEC_PER_SEC);
+        start_notice_learn(&n, &told);
+        control_status_done(&told);
+        for (size_t i = 0; i < ELEMENTSOF(due); i++) {
+                bool last = i + 1 == ELEMENTSOF(due);
+                _cleanup_free_ char *text = NULL, *time = NULL;
+
+                ASSERT_EQ(n.next_usec, began + due[i] * USEC_PER_SEC);
+                text = start_notice_next(&n, n.next_usec);
+                ASSERT_NOT_NULL(text);
+                ASSERT_TRUE(asprintf(&time,
+                                     last ? "within %u s" : "%u s of a budget of 100 s",
+                                     due[i] + 0U) > 0);
+                ASSERT_NOT_NULL(strstr(text, time));
+                ASSERT_NOT_NULL(strstr(text, "npx"));
+                ASSERT_EQ(strstr(text, "[MCP-E-SLOW-START]") != NULL, last);
+        }
+        ASSERT_EQ(n.next_usec, UINT64_MAX);
+}
+
+TEST(a_start_that_nobody_looked_at_for_long_is_told_of_once) {
+        _cleanup_(start_notice_done) StartNotice n = {};
+        _cleanup_free_ char *text = NULL;
+
+        start_notice_begin(&n, 0, 300 * USEC_PER_SEC);
+        text = start_notice_next(&n, 125 * USEC_PER_SEC);
+        ASSERT_STREQ(text, "still starting (125 s of a budget of 300 s)");
+        ASSERT_EQ(n.next_usec, 150 * USEC_PER_SEC);
+}
+
+TEST(a_small_budget_is_over_before_the_first_line) {
+        _cleanup_(start_notice_done) StartNotice n = {};
+        _cleanup_free_ char *text = NULL;
+
+        start_notice_begin(&n, 0, USEC_PER_SEC);
+        ASSERT_EQ(n.next_usec, USEC_PER_SEC);
+        text = start_notice_next(&n, USEC_PER_SEC);
+        ASSERT_NOT_NULL(strstr(text, "MCP-E-SLOW-START"));
+}
+
+TEST(what_downloads_is_known_by_its_name) {
+        ASSERT_STREQ(start_notice_runner("npx"), "npx");
+        ASSERT_STREQ(start_notice_runner("/usr/local/bin/uvx"), "uvx");
+        ASSERT_NULL(start_notice_runner("/opt/npx-like/server"));
+        ASSERT_NULL(start_notice_runner("node"));
+        ASSERT_NULL(start_notice_runner(NULL));
 }
