@@ -84,6 +84,7 @@ SMARTCOLS(int, scols_line_refer_data, (struct libscols_line * line, size_t n, ch
 SMARTCOLS(struct libscols_table *, scols_new_table, (void), ())
 SMARTCOLS(int, scols_print_table, (struct libscols_table * table), (table))
 SMARTCOLS(int, scols_table_enable_colors, (struct libscols_table * table, int enable), (table, enable))
+SMARTCOLS(int, scols_table_enable_noencoding, (struct libscols_table * table, int enable), (table, enable))
 SMARTCOLS(struct libscols_column *,
           scols_table_new_column,
           (struct libscols_table * table, const char *name, double width, int flags),

@@ -4,14 +4,14 @@
 _mcp_sandbox() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} option='' first=1
         local options='--help --version --definition= --manifest= --name= --working-dir= --write= --network= --unix-sockets=
-                --home= --env= --strict --dry-run --json'
+                --home= --env= --env-file= --strict --dry-run --json'
 
         # Readline takes "--option=value" for three words.
         if [[ $cur == = ]]; then
                 option=$prev cur=''
         elif [[ $prev == = ]]; then
                 option=${COMP_WORDS[COMP_CWORD-2]}
-        elif [[ $prev == --@(definition|manifest|name|working-dir|write|network|unix-sockets|home|env) ]]; then
+        elif [[ $prev == --@(definition|manifest|name|working-dir|write|network|unix-sockets|home|env|env-file) ]]; then
                 option=$prev
         fi
 
@@ -30,7 +30,7 @@ _mcp_sandbox() {
                 return
         fi
         case $option in
-                --definition|--manifest|--write) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+                --definition|--manifest|--write|--env-file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
                 --working-dir) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
                 --network) mapfile -t COMPREPLY < <(compgen -W 'unrestricted blocked' -- "$cur") ;;
                 --unix-sockets) mapfile -t COMPREPLY < <(compgen -W 'none any' -f -- "$cur") ;;

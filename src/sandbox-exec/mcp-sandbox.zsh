@@ -13,6 +13,7 @@ _arguments -S \
     '--network=[may it use the network]:mode:(unrestricted blocked)' \
     '*--unix-sockets=[UNIX sockets that it may connect to]:which:_alternative "words:word:(none any)" "files:socket:_files"' \
     '--home=[whose home it has]:which:(shared private)' \
+    '--env-file=[set what its lines NAME=VALUE say]:file:_files' \
     '*--env=[set a variable, or pass it on]:variable:_parameters -g "*export*"' \
     '--strict[refuse to run if a protection is missing]' \
     '--dry-run[print what would be enforced]' \

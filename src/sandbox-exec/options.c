@@ -19,6 +19,7 @@ enum {
         ARG_UNIX_SOCKETS,
         ARG_HOME,
         ARG_ENV,
+        ARG_ENV_FILE,
         ARG_STRICT,
         ARG_DRY_RUN,
         ARG_JSON,
@@ -36,6 +37,7 @@ static const struct option option_table[] = {
         { "unix-sockets", required_argument, NULL, ARG_UNIX_SOCKETS },
         { "home", required_argument, NULL, ARG_HOME },
         { "env", required_argument, NULL, ARG_ENV },
+        { "env-file", required_argument, NULL, ARG_ENV_FILE },
         { "strict", no_argument, NULL, ARG_STRICT },
         { "dry-run", no_argument, NULL, ARG_DRY_RUN },
         { "json", no_argument, NULL, ARG_JSON },
@@ -59,6 +61,7 @@ static const char help_text[] =
                 "     --unix-sockets=WHICH   none (default), any, or a socket's path (may be repeated)\n"
                 "     --home=WHICH           shared (default), or private with --name\n"
                 "     --env=NAME[=VALUE]     Set a variable, or pass ours on (may be repeated)\n"
+                "     --env-file=FILE        Set what its lines NAME=VALUE say; --env wins\n"
                 "     --strict               Refuse to run if any wanted protection is missing\n"
                 "     --dry-run              Print what would be enforced, and run nothing\n"
                 "     --json                 With --dry-run: print it as JSON\n"
@@ -72,7 +75,7 @@ static int _printf_(2, 3) usage(OptionsResult *ret_result, const char *format, .
         va_start(ap, format);
         (void) vfprintf(stderr, format, ap);
         va_end(ap);
-        (void) fputs(" Try mcp-sandbox --help.\n", stderr);
+        (void) fputs(" Try mcp-sandbox --help. [MCP-X-USAGE]\n", stderr);
         *ret_result = OPTIONS_USAGE;
         return 0;
 }
@@ -152,6 +155,9 @@ static int parse_one(Options *o, int option, OptionsResult *ret_result) {
                 return 0;
         case ARG_ENV:
                 return add_env(o, optarg, ret_result);
+        case ARG_ENV_FILE:
+                o->env_file = optarg;
+                return 0;
         case ARG_STRICT:
                 o->strict = true;
                 return 0;
@@ -267,6 +273,14 @@ static int add_env_entries(Definition *d, char *const *env) {
         return 0;
 }
 
+static int set_env_file(Definition *d, const char *path) {
+        _cleanup_free_ char *full = NULL;
+        int r;
+
+        r = absolute(path, &full);
+        return r < 0 ? r : text_set(&d->env_file, full);
+}
+
 /* Command and arguments replace the definition's as one. */
 static int set_command(Definition *d, char *const *command) {
         int r;
@@ -322,6 +336,8 @@ int options_to_definition(const Options *o, Definition **ret, ProblemList *probl
                 r = add_paths(&d->isolation.unix_paths, o->unix_paths);
         if (r >= 0)
                 r = add_env_entries(d, o->env);
+        if (r >= 0 && o->env_file)
+                r = set_env_file(d, o->env_file);
         if (r >= 0 && o->manifest) {
                 _cleanup_free_ char *path = NULL;
 

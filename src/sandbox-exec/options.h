@@ -13,8 +13,9 @@ typedef struct Options {
         bool strict, dry_run, json;
         char **write; /* absolute or relative to the current directory */
         char **unix_paths;
-        char **env;     /* NAME=VALUE */
-        char **command; /* borrowed from argv; NULL: the definition's */
+        char **env;           /* NAME=VALUE */
+        const char *env_file; /* NULL: the definition's */
+        char **command;       /* borrowed from argv; NULL: the definition's */
 } Options;
 
 typedef enum OptionsResult {
