@@ -40,11 +40,12 @@ DATA = (
     ('catalogdir', 'mcp-systemd.catalog'),
     ('sysusersdir', 'mcp-systemd.conf'),
     ('tmpfilesdir', 'mcp-systemd.conf'),
+    ('polkitrulesdir', 'mcp-systemd.rules'),
 )
 
 # Where files may be at all.
 PLACES = ('bindir', 'libexecdir', 'mandir', 'datadir', *sorted(d for d in DIRS if d.endswith(('unitdir', 'generatordir'))),
-          'catalogdir', 'sysusersdir', 'tmpfilesdir')
+          'catalogdir', 'sysusersdir', 'tmpfilesdir', 'polkitrulesdir')
 
 
 def installed():
@@ -103,6 +104,12 @@ def units_and_settings_are_there():
         path = f'{DIRS[directory]}/{name}'
         if path not in installed():
             yield f'{path}: not there'
+
+
+@case
+def the_polkit_rule_is_where_polkit_looks():
+    if DIRS['polkitrulesdir'] not in ('/usr/share/polkit-1/rules.d', '/etc/polkit-1/rules.d'):
+        yield f'{DIRS["polkitrulesdir"]}: polkit does not read it'
 
 
 @case
