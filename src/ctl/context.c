@@ -6,6 +6,7 @@
 #include <stdarg.h>
 
 #include "basic/jsonc-util.h"
+#include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "ctl/ctl.h"
 #include "ctl/units.h"
@@ -23,6 +24,7 @@ void ctl_done(Ctl *ctl) {
         strv_free(ctl->environment);
         strv_free(ctl->forwarded);
         strv_free(ctl->env);
+        strv_free(ctl->env_names);
         strv_free(ctl->write);
 }
 
@@ -133,19 +135,42 @@ static char *strip_unit_name(const char *name) {
         return strdup(instance);
 }
 
+/* The server that is meant by a file, a unit without its template, or a name in other letters. NULL: none. */
+static const char *name_meant(const ServerList *list, const char *name) {
+        static const char *const suffixes[] = { ".json", ".service", ".socket", ".sock", ".connect" };
+        const char *base = path_basename(name);
+        size_t n = strlen(base);
+
+        for (size_t i = 0; i < ELEMENTSOF(suffixes); i++)
+                if (endswith(base, suffixes[i])) {
+                        n -= strlen(suffixes[i]);
+                        break;
+                }
+        for (size_t i = 0; i < list->n_items; i++) {
+                const char *other = list->items[i].name;
+
+                if (strlen(other) == n && strncasecmp(other, base, n) == 0)
+                        return other;
+        }
+        return NULL;
+}
+
 static int fail_unknown(Ctl *ctl, const ServerList *list, const char *name) {
+        const char *nearest = name_meant(list, name), *manager = runtime_scope_to_string(ctl->scope);
         _cleanup_free_ const char **names = NULL;
         _cleanup_free_ char *remedy = NULL;
-        const char *nearest;
 
         names = calloc(list->n_items + 1, sizeof(*names));
         if (!names)
                 return -ENOMEM;
         for (size_t i = 0; i < list->n_items; i++)
                 names[i] = list->items[i].name;
-        nearest = string_nearest(name, names);
+        nearest = nearest ?: string_nearest(name, names);
         if (nearest)
                 remedy = strformat("Did you mean \"%s\"?", nearest);
+        else if (strchr(name, '/'))
+                remedy = strdup("A server is named as \"mcpctl list\" shows it; \"mcpctl check\" takes "
+                                "files as well.");
         else if (list->n_items == 0)
                 remedy =
                                 strformat("There is none yet; definitions go to %s/NAME.json.",
@@ -159,7 +184,7 @@ static int fail_unknown(Ctl *ctl, const ServerList *list, const char *name) {
                         "MCP-X-NO-SUCH-SERVER",
                         remedy,
                         "The %s has no MCP server named \"%s\".",
-                        ctl->scope == RUNTIME_SCOPE_SYSTEM ? "system" : "user",
+                        manager,
                         name);
 }
 

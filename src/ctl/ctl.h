@@ -27,15 +27,18 @@ typedef enum CtlExit {
 typedef struct Ctl {
         /* Options. */
         RuntimeScope scope;
-        bool json, pager, follow;
+        bool json, pager, follow, quiet;
         const char *host;      /* NULL: this machine; else its own mcpctl does it all */
         char **forwarded;      /* options but the host, for that one */
+        const char *via;       /* the host by which somebody reached this machine; NULL: it is theirs */
         const char *root;      /* NULL: this machine. With one no manager is asked */
         uint64_t timeout_usec; /* UINT64_MAX: not given */
         const char *lines;     /* NULL: not given */
         const char *client;    /* of import and export; NULL: not given */
         const char *name;      /* of what is imported; NULL: not given */
         char **env, **write;   /* of add and run; NULL: not given */
+        char **env_names;      /* of env, those whose values are our own variables' */
+        const char *env_file;  /* likewise; NULL: not given */
         const char *network;   /* likewise */
         bool strict;
         const char *path, *access, *connect, *socket; /* of why; NULL: not given */

@@ -5,6 +5,7 @@
 #include "basic/string-util.h"
 #include "clients/export.h"
 #include "ctl/import.h"
+#include "ctl/own-file.h"
 #include "report/json-out.h"
 #include "report/report-problems.h"
 
@@ -286,9 +287,19 @@ int import_report_needs(Ctl *ctl, const ImportRun *run) {
         return r;
 }
 
+/* One line, however long: it will be copied. */
+static int print_undo(Ctl *ctl, char *command) {
+        _cleanup_free_ char *owned = command, *line = owned ? ctl_over_ssh(ctl, owned) : NULL;
+        _cleanup_free_ char *shown = line ? string_escape_control(line) : NULL;
+
+        return shown ? printf("  %s\n", shown) < 0 ? -EIO : 0 : -ENOMEM;
+}
+
 int import_report_undo(Ctl *ctl, const ImportRun *run) {
+        int r = 0;
+
         puts("\nTo undo it:");
-        for (size_t i = 0; i < run->n_items; i++) {
+        for (size_t i = 0; r >= 0 && i < run->n_items; i++) {
                 _cleanup_free_ char *path = NULL;
 
                 if (!run->items[i].write)
@@ -296,19 +307,20 @@ int import_report_undo(Ctl *ctl, const ImportRun *run) {
                 path = shell_quote(run->items[i].path);
                 if (!path)
                         return -ENOMEM;
-                if (run->items[i].replace)
-                        printf("  mv %s.bak %s\n", path, path);
-                else
-                        printf("  rm %s\n", path);
+                r = print_undo(ctl,
+                               run->items[i].replace ? strformat("mv %s.bak %s", path, path)
+                                                     : strformat("rm %s", path));
         }
-        if (run->rewritten) {
+        if (r >= 0 && run->rewritten) {
                 _cleanup_free_ char *file = shell_quote(run->file), *backup = shell_quote(run->backup);
 
                 if (!file || !backup)
                         return -ENOMEM;
-                printf("  mv %s %s\n", backup, file);
+                r = print_undo(ctl, strformat("mv %s %s", backup, file));
         }
-        if (!ctl->root)
-                printf("  systemctl %sdaemon-reload\n", ctl->scope == RUNTIME_SCOPE_USER ? "--user " : "");
-        return 0;
+        if (r >= 0 && !ctl->root)
+                r = print_undo(ctl,
+                               strformat("systemctl --%s daemon-reload",
+                                         runtime_scope_to_string(ctl->scope)));
+        return r;
 }

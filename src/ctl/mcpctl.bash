@@ -12,7 +12,7 @@ _mcpctl() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} word verb='' operands=0 i
         local -a scope=()
         local verbs='list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs'
-        local options='--user --system --host= --json --no-pager --root= --timeout= --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --write= --network= --strict --path= --access= --connect= --socket= --help --version'
+        local options='--user --system --host= --via= --json --no-pager --root= --timeout= --quiet --follow --lines= --from= --for= --name= --dry-run --yes --force --inline-secrets --rewrite --env= --env-file= --write= --network= --strict --path= --access= --connect= --socket= --help --version'
 
         for ((i = 1; i < COMP_CWORD; i++)); do
                 word=${COMP_WORDS[i]}
@@ -31,10 +31,10 @@ _mcpctl() {
                 mapfile -t COMPREPLY < <(compgen -W 'read write execute' -- "$cur")
         elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --network ]]; then
                 mapfile -t COMPREPLY < <(compgen -W 'blocked unrestricted' -- "$cur")
-        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(root|write|path|socket) ]]; then
+        elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(root|write|path|socket|env-file) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         elif [[ $prev == = && ${COMP_WORDS[COMP_CWORD-2]} == --@(from|for) ]]; then
-                mapfile -t COMPREPLY < <(compgen -W 'claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry' -- "$cur")
+                mapfile -t COMPREPLY < <(compgen -W 'claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy cline roo kiro copilot opencode registry' -- "$cur")
         elif [[ $cur == -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
                 [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace

@@ -25,7 +25,7 @@ const Verb verbs[] = {
         { "doctor", "", "Examine this host and this installation", 0, 0, verb_doctor },
         { "probe", "NAME", "Start a session, shake hands, say what is wrong", 1, 1, verb_probe },
         { "tools", "NAME", "List the tools that the server offers", 1, 1, verb_tools },
-        { "call", "NAME TOOL [JSON]", "Call a tool of the confined server", 2, 3, verb_call },
+        { "call", "NAME TOOL [JSON|@FILE|-]", "Call a tool of the confined server", 2, 3, verb_call },
         { "connect", "NAME", "Talk to the server by stdin and stdout (mcp-connect)", 1, 1, verb_connect },
         { "add", "NAME -- COMMAND [ARG...]", "Define a server, and have it listen", 2, UINT_MAX, verb_add },
         { "remove", "NAME", "Take a definition away, and end its sessions", 1, 1, verb_remove },
@@ -63,6 +63,7 @@ static int run_remote(Ctl *ctl, const Verb *verb, char **operands) {
         SshCommand command = {
                 .host = ctl->host,
                 .program = "mcpctl",
+                .variables = ctl->env_names,
                 /* An editor needs one; elsewhere it would mix stdout and stderr. */
                 .terminal = streq(verb->name, "edit") && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
         };
@@ -70,7 +71,9 @@ static int run_remote(Ctl *ctl, const Verb *verb, char **operands) {
 
         if (ctl->forwarded && !arguments)
                 return -ENOMEM;
-        r = strv_extend(&arguments, "--");
+        r = strv_extendf(&arguments, "--via=%s", ctl->host);
+        if (r >= 0)
+                r = strv_extend(&arguments, "--");
         if (r >= 0)
                 r = strv_extend(&arguments, verb->name);
         for (; r >= 0 && *operands; operands++)

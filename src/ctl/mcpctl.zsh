@@ -12,16 +12,18 @@ _mcpctl_servers() {
 
 _mcpctl() {
     local -a verbs=(list status show check why doctor probe tools call connect add remove enable disable edit start stop restart run import export logs)
-    local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy registry)
+    local clients=(claude-desktop claude-code cursor vscode zed windsurf gemini codex mcpproxy cline roo kiro copilot opencode registry)
     local curcontext=$curcontext state
     _arguments -C \
         '(--system)--user[the servers of your user manager]' \
         '(--user)--system[the servers of the system manager]' \
         '(-H --host)'{-H,--host=}'[of another machine, over ssh]:host:_hosts' \
+        '--via=[given by -H: how this machine is called]:host:_hosts' \
         '--json[print JSON]' \
         '--no-pager[do not page long output]' \
         '--root=[read definitions below a directory]:directory:_files -/' \
         '--timeout=[give up after a time]:time:' \
+        '(-q --quiet)'{-q,--quiet}'[do not say that a server is still starting]' \
         '(-f --follow)'{-f,--follow}'[go on with new lines]' \
         '(-n --lines)'{-n,--lines=}'[show the last lines]:number:' \
         "--from=[whose configuration it is]:client:($clients)" \
@@ -32,7 +34,8 @@ _mcpctl() {
         '--force[replace what is there]' \
         '--inline-secrets[write secrets into the definitions]' \
         '--rewrite[have the client use the imported servers]' \
-        '*--env=[set a variable]:variable:' \
+        '*--env=[set a variable, or pass ours on]:variable:_parameters -g "*export*"' \
+        '--env-file=[set what its lines NAME=VALUE say]:file:_files' \
         '*--write=[let it write there too]:path:_files' \
         '--network=[whether it has a network]:mode:(blocked unrestricted)' \
         '--strict[refuse to start if any wanted protection is missing]' \

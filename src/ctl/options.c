@@ -15,6 +15,7 @@ enum {
         ARG_JSON,
         ARG_NO_PAGER,
         ARG_ROOT,
+        ARG_VIA,
         ARG_TIMEOUT,
         ARG_FROM,
         ARG_FOR,
@@ -24,6 +25,7 @@ enum {
         ARG_INLINE_SECRETS,
         ARG_REWRITE,
         ARG_ENV,
+        ARG_ENV_FILE,
         ARG_WRITE,
         ARG_NETWORK,
         ARG_STRICT,
@@ -45,6 +47,7 @@ static const Option options[] = {
         { "user", ARG_USER, NULL, NULL, "The servers of your user manager (default, unless you are root)" },
         { "system", ARG_SYSTEM, NULL, NULL, "The servers of the system manager (default for root)" },
         { "host", 'H', "HOST", NULL, "Of another machine, over ssh ([USER@]HOST)" },
+        { "via", ARG_VIA, "HOST", NULL, "Given by -H: how this machine is called where it is undone" },
         { "json",
           ARG_JSON,
           NULL,
@@ -63,6 +66,7 @@ static const Option options[] = {
           "TIME",
           " probe tools call ",
           "Give up after TIME (30s, 2min; default: the definition's)" },
+        { "quiet", 'q', NULL, " connect probe tools call ", "Do not say that a server is still starting" },
         { "follow", 'f', NULL, " logs ", "Go on with new lines" },
         { "lines", 'n', "N", " logs why ", "Show the last N lines" },
         { "from", ARG_FROM, "CLIENT", " import ", "Whose configuration it is" },
@@ -77,7 +81,8 @@ static const Option options[] = {
           "Replace what is there; save what would be refused" },
         { "inline-secrets", ARG_INLINE_SECRETS, NULL, " import ", "Write secrets into the definitions" },
         { "rewrite", ARG_REWRITE, NULL, " import ", "Have the client use the imported servers" },
-        { "env", ARG_ENV, "NAME=VALUE", " add run ", "Set a variable (may be repeated)" },
+        { "env", ARG_ENV, "NAME[=VALUE]", " add run ", "Set a variable, or pass ours on (may be repeated)" },
+        { "env-file", ARG_ENV_FILE, "FILE", " add run ", "Set what its lines NAME=VALUE say; --env wins" },
         { "write", ARG_WRITE, "PATH", " add run ", "Let it write there too (may be repeated)" },
         { "network", ARG_NETWORK, "MODE", " add run ", "unrestricted (default) or blocked" },
         { "strict", ARG_STRICT, NULL, " add run ", "Refuse to start if any wanted protection is missing" },
@@ -214,16 +219,17 @@ static int parse_lines(Ctl *ctl, const char *text) {
         return -EINVAL;
 }
 
-static int parse_host(Ctl *ctl, const char *text) {
+static int parse_host(Ctl *ctl, const char *option, const char *text, const char **ret) {
         if (ssh_host_is_valid(text)) {
-                ctl->host = text;
+                *ret = text;
                 return 0;
         }
         (void) ctl_fail(ctl,
                         CTL_DEFINITION,
                         "MCP-X-USAGE",
                         "Write HOST or USER@HOST.",
-                        "--host=%s is no host.",
+                        "--%s=%s is no host.",
+                        option,
                         text);
         return -EINVAL;
 }
@@ -234,19 +240,35 @@ static int forward(Ctl *ctl, const Option *o) {
                            : strv_extendf(&ctl->forwarded, "--%s", o->name);
 }
 
+/* NAME alone is our own variable: in arguments everyone could read its value. */
 static int parse_env(Ctl *ctl, const char *text) {
         const char *value = strchr(text, '=');
-        _cleanup_free_ char *name = value ? strndup(text, (size_t) (value - text)) : NULL;
+        _cleanup_free_ char *name = strndup(text, strcspn(text, "="));
 
-        if (value && !name)
+        if (!name)
                 return -ENOMEM;
-        if (name && env_name_is_valid(name))
+        if (!env_name_is_valid(name)) {
+                (void) ctl_fail(ctl,
+                                CTL_DEFINITION,
+                                "MCP-X-USAGE",
+                                "Write NAME (for a variable that is set here) or NAME=VALUE; a NAME has "
+                                "letters, digits and \"_\".",
+                                "The text of --env does not name a variable.");
+                return -EINVAL;
+        }
+        if (value)
                 return strv_extend(&ctl->env, text);
+        value = getenv(name);
+        if (value)
+                return strv_extend(&ctl->env_names, name) < 0
+                                       ? -ENOMEM
+                                       : strv_extendf(&ctl->env, "%s=%s", name, value);
         (void) ctl_fail(ctl,
                         CTL_DEFINITION,
                         "MCP-X-USAGE",
-                        "Write NAME=VALUE; a NAME has letters, digits and \"_\".",
-                        "The text of --env does not set a variable.");
+                        "Export it first, or write --env=NAME=VALUE.",
+                        "--env names %s, which is not set here.",
+                        name);
         return -EINVAL;
 }
 
@@ -273,7 +295,9 @@ static int apply(Ctl *ctl, int value) {
                 printf("mcpctl (mcp-systemd) %s\n", PROJECT_VERSION);
                 return 1;
         case 'H':
-                return 0;
+                return parse_host(ctl, "host", optarg, &ctl->host);
+        case ARG_VIA:
+                return parse_host(ctl, "via", optarg, &ctl->via);
         case ARG_USER:
                 ctl->scope = RUNTIME_SCOPE_USER;
                 return 0;
@@ -315,6 +339,9 @@ static int apply(Ctl *ctl, int value) {
                 return 0;
         case ARG_ENV:
                 return parse_env(ctl, optarg);
+        case ARG_ENV_FILE:
+                ctl->env_file = optarg;
+                return 0;
         case ARG_WRITE:
                 return strv_extend(&ctl->write, optarg);
         case ARG_NETWORK:
@@ -334,6 +361,9 @@ static int apply(Ctl *ctl, int value) {
         case ARG_STRICT:
                 ctl->strict = true;
                 return 0;
+        case 'q':
+                ctl->quiet = true;
+                return 0;
         case 'f':
                 ctl->follow = true;
                 return 0;
@@ -343,25 +373,55 @@ static int apply(Ctl *ctl, int value) {
         return -EINVAL;
 }
 
-static int find_verb(Ctl *ctl, const char *name, const Verb **ret) {
-        _cleanup_free_ const char **names = NULL;
-        _cleanup_free_ char *remedy = NULL;
-        const char *nearest;
+static const Verb *verb_find(const char *name) {
+        for (const Verb *v = verbs; v->name; v++)
+                if (streq(v->name, name))
+                        return v;
+        return NULL;
+}
+
+/* What other programs call it. */
+static const struct {
+        const char *word, *verb;
+} word_table[] = {
+        { "ls", "list" },          { "ps", "status" },    { "rm", "remove" },     { "delete", "remove" },
+        { "uninstall", "remove" }, { "install", "add" },  { "create", "add" },    { "new", "add" },
+        { "log", "logs" },         { "journal", "logs" }, { "tail", "logs" },     { "cat", "show" },
+        { "info", "show" },        { "inspect", "show" }, { "describe", "show" }, { "reload", "restart" },
+        { "test", "probe" },       { "ping", "probe" },   { "health", "probe" },  { "exec", "run" },
+        { "validate", "check" },   { "verify", "check" }, { "lint", "check" },    { "diagnose", "doctor" },
+        { "get", "show" },         { "set", "edit" },     { "config", "edit" },   { "search", "list" },
+};
+
+static const char *verb_meant(const char *name) {
+        const char *names[64] = {};
         size_t n = 0;
 
-        for (const Verb *v = verbs; v->name; v++, n++)
-                if (streq(v->name, name)) {
-                        *ret = v;
-                        return 0;
-                }
-        names = calloc(n + 1, sizeof(*names));
-        if (!names)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                names[i] = verbs[i].name;
-        nearest = string_nearest(name, names);
-        remedy = nearest ? strformat("Did you mean \"mcpctl %s\"?", nearest)
-                         : strdup("\"mcpctl --help\" lists them.");
+        for (size_t i = 0; i < ELEMENTSOF(word_table); i++)
+                if (streq(word_table[i].word, name))
+                        return word_table[i].verb;
+        for (const Verb *v = verbs; v->name && n + 1 < ELEMENTSOF(names); v++)
+                names[n++] = v->name;
+        return string_nearest(name, names);
+}
+
+/* next: the word behind it, which is the verb where somebody wrote the server first; NULL: none. */
+static int find_verb(Ctl *ctl, const char *name, const char *next, const Verb **ret) {
+        const Verb *verb = verb_find(name);
+        _cleanup_free_ char *remedy = NULL;
+        const char *meant;
+
+        if (verb) {
+                *ret = verb;
+                return 0;
+        }
+        meant = verb_meant(name);
+        if (next && verb_find(next))
+                remedy = strformat("The verb comes first: mcpctl %s %s", next, name);
+        else if (meant)
+                remedy = strformat("Did you mean \"mcpctl %s\"?", meant);
+        else
+                remedy = strdup("\"mcpctl --help\" lists them.");
         if (!remedy)
                 return -ENOMEM;
         (void) ctl_fail(ctl, CTL_DEFINITION, "MCP-X-USAGE", remedy, "There is no verb \"%s\".", name);
@@ -369,13 +429,20 @@ static int find_verb(Ctl *ctl, const char *name, const Verb **ret) {
 }
 
 static int check_operands(Ctl *ctl, const Verb *verb, unsigned n) {
+        const char *remedy = NULL;
+
         if (n >= verb->min && n <= verb->max)
                 return 0;
+        if (strstr(verb->operands, "--"))
+                remedy = "The command and its arguments stand behind \"--\".";
+        else if (startswith(verb->operands, "NAME"))
+                remedy = "\"mcpctl list\" shows the names.";
         (void) ctl_fail(ctl,
                         CTL_DEFINITION,
                         "MCP-X-USAGE",
-                        NULL,
-                        "The usage is: mcpctl %s%s%s.",
+                        remedy,
+                        "%s; the usage is: mcpctl %s%s%s.",
+                        n < verb->min ? "Something is missing" : "That is too much",
                         verb->name,
                         *verb->operands ? " " : "",
                         verb->operands);
@@ -435,7 +502,7 @@ static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
                         return fail_option(ctl, optopt > 0 && optopt < 0x100 ? letter : argv[optind - 1]);
                 }
                 given[o - options] = true;
-                r = c == 'H' ? parse_host(ctl, optarg) : forward(ctl, o);
+                r = c == 'H' ? 0 : forward(ctl, o);
                 if (r >= 0)
                         r = apply(ctl, c);
                 if (r != 0)
@@ -445,13 +512,15 @@ static int parse_options(Ctl *ctl, int argc, char **argv, bool *given) {
 
 int options_parse(Ctl *ctl, int argc, char **argv, const Verb **ret_verb, int *ret_first) {
         bool given[ELEMENTSOF(options)] = {};
+        const char *word;
         const Verb *verb;
         int r;
 
         r = parse_options(ctl, argc, argv, given);
         if (r != 0)
                 return r;
-        r = find_verb(ctl, optind < argc ? argv[optind++] : "list", &verb);
+        word = optind < argc ? argv[optind++] : "list";
+        r = find_verb(ctl, word, optind < argc ? argv[optind] : NULL, &verb);
         if (r < 0)
                 return r;
         r = check_operands(ctl, verb, (unsigned) (argc - optind));

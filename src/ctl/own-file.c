@@ -13,8 +13,38 @@
 #include "report/json-out.h"
 #include "report/report-problems.h"
 
-const char *ctl_command(const Ctl *ctl) {
-        return ctl->scope == RUNTIME_SCOPE_SYSTEM ? "mcpctl --system" : "mcpctl --user";
+char *ctl_command(const Ctl *ctl, const char *verb, const char *name) {
+        _cleanup_free_ char *root = ctl->root ? shell_quote(ctl->root) : NULL, *word = shell_quote(name);
+
+        if (!word || (ctl->root && !root))
+                return NULL;
+        return strformat(
+                        "mcpctl --%s%s%s %s -- %s",
+                        runtime_scope_to_string(ctl->scope),
+                        root ? " --root=" : "",
+                        strempty(root),
+                        verb,
+                        word);
+}
+
+char *ctl_restore_command(const Ctl *ctl, const char *path, const char *verb, const char *name) {
+        _cleanup_free_ char *file = shell_quote(path), *command = ctl_command(ctl, verb, name);
+
+        if (!file || !command)
+                return NULL;
+        /* Below a root no manager has to hear of it. */
+        return ctl->root ? strformat("mv %s~ %s", file, file)
+                         : strformat("mv %s~ %s && %s", file, file, command);
+}
+
+char *ctl_over_ssh(const Ctl *ctl, const char *command) {
+        _cleanup_free_ char *line = NULL, *host = NULL;
+
+        if (!ctl->via)
+                return strdup(command);
+        line = shell_quote(command);
+        host = shell_quote(ctl->via);
+        return line && host ? strformat("ssh -- %s %s", host, line) : NULL;
 }
 
 int ctl_say(Ctl *ctl, const char *format, ...) {
@@ -34,11 +64,14 @@ int ctl_say(Ctl *ctl, const char *format, ...) {
         return style_print_wrapped(stdout, &ctl->style, 0, 0, text);
 }
 
-int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *undo) {
+int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command) {
+        _cleanup_free_ char *undo = command ? ctl_over_ssh(ctl, command) : NULL;
         _cleanup_json_out_ JsonOut out = {};
         json_object *root;
         int r;
 
+        if (!undo)
+                return -ENOMEM;
         if (!ctl->json) {
                 _cleanup_free_ char *shown = string_escape_control(undo);
 

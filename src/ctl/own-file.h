@@ -32,10 +32,15 @@ int own_file_write(Ctl *ctl, const char *at, mode_t mode, const char *text, size
 
 /* Says what was done (nothing with --json), and at the end how to undo it; with --json {"server","file","undo"}. */
 int ctl_say(Ctl *ctl, const char *format, ...) _printf_(2, 3);
-int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *undo);
+int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command); /* NULL: -ENOMEM */
 
 /* Renames path to path~. */
 int own_file_set_aside(Ctl *ctl, const char *path);
 
-/* "mcpctl --user": how what is suggested starts. */
-const char *ctl_command(const Ctl *ctl);
+/* Commands for a shell that do something to a server as this one did: same manager, same root. NULL: out of memory. */
+char *ctl_command(const Ctl *ctl, const char *verb, const char *name);
+char *ctl_restore_command(
+                const Ctl *ctl, const char *path, const char *verb, const char *name); /* path~ comes back */
+
+/* The same where the person sits: the machine was reached with -H. NULL: out of memory. */
+char *ctl_over_ssh(const Ctl *ctl, const char *command);

@@ -40,6 +40,15 @@ static int add_env(Ctl *ctl, JsonOut *out) {
         return 0;
 }
 
+static int add_env_file(Ctl *ctl, JsonOut *out) {
+        _cleanup_free_ char *path = make_absolute(ctl->env_file);
+
+        if (!path)
+                return -ENOMEM;
+        json_out_string(out, out->root, "envFile", path);
+        return 0;
+}
+
 static int add_isolation(Ctl *ctl, JsonOut *out) {
         json_object *o, *list;
 
@@ -78,6 +87,8 @@ static int make_text(Ctl *ctl, char **command, char **ret) {
         if (command[1])
                 json_out_strv(&out, out.root, "args", command + 1);
         r = add_env(ctl, &out);
+        if (r >= 0 && ctl->env_file)
+                r = add_env_file(ctl, &out);
         if (r >= 0)
                 r = add_isolation(ctl, &out);
         if (r >= 0)
@@ -151,13 +162,10 @@ static int check_free(Ctl *ctl, const char *name, const ServerEntry *old) {
 }
 
 static int undo_of_add(Ctl *ctl, const char *name, const char *path, bool replaced) {
-        _cleanup_free_ char *file = shell_quote(path), *word = shell_quote(name), *undo = NULL;
+        _cleanup_free_ char *undo = replaced ? ctl_restore_command(ctl, path, "restart", name)
+                                             : ctl_command(ctl, "remove", name);
 
-        if (!file || !word)
-                return -ENOMEM;
-        undo = replaced ? strformat("mv %s~ %s && %s restart -- %s", file, file, ctl_command(ctl), word)
-                        : strformat("%s remove -- %s", ctl_command(ctl), word);
-        return undo ? ctl_say_undo(ctl, name, path, undo) : -ENOMEM;
+        return ctl_say_undo(ctl, name, path, undo);
 }
 
 static int install(
@@ -226,15 +234,12 @@ int verb_add(Ctl *ctl, char **operands) {
 }
 
 static int fail_not_ours(Ctl *ctl, const ServerEntry *e) {
-        _cleanup_free_ char *word = shell_quote(e->name), *remedy = NULL;
+        _cleanup_free_ char *command = ctl_command(ctl, "disable", e->name), *remedy = NULL;
 
-        if (!word)
+        if (!command)
                 return -ENOMEM;
-        remedy = is_client_file(ctl, e)
-                                 ? strformat("Take its entry out of that file, or run \"%s disable %s\".",
-                                             ctl_command(ctl),
-                                             word)
-                                 : strformat("\"%s disable %s\" switches it off.", ctl_command(ctl), word);
+        remedy = is_client_file(ctl, e) ? strformat("Take its entry out of that file, or run: %s", command)
+                                        : strformat("This switches it off: %s", command);
         if (!remedy)
                 return -ENOMEM;
         return ctl_fail(ctl,
@@ -248,27 +253,25 @@ static int fail_not_ours(Ctl *ctl, const ServerEntry *e) {
 }
 
 static int remove_one(Ctl *ctl, const ServerEntry *e) {
-        _cleanup_free_ char *file = shell_quote(e->file), *undo = NULL, *name = strdup(e->name);
         const char *weaker = e->shadowed ? e->shadowed[0] : NULL;
+        _cleanup_free_ char *undo = NULL;
         int r, status;
 
-        if (!file || !name)
-                return -ENOMEM;
         if (!is_own_file(ctl, e))
                 return fail_not_ours(ctl, e);
         r = own_file_set_aside(ctl, e->file);
         if (r != 0)
                 return r;
-        r = ctl_say(ctl, "%s is no longer defined: its file was renamed to %s~.", name, e->file);
+        r = ctl_say(ctl, "%s is no longer defined: its file was renamed to %s~.", e->name, e->file);
         if (r >= 0 && weaker)
                 r = ctl_say(ctl, "%s, which it had hidden, is in effect now.", weaker);
         if (r < 0)
                 return r;
-        status = ctl_apply(ctl, weaker ? JOB_RESTART : JOB_STOP, name, e->instance);
+        status = ctl_apply(ctl, weaker ? JOB_RESTART : JOB_STOP, e->name, e->instance);
         if (status < 0)
                 return status;
-        undo = strformat("mv %s~ %s && %s start -- %s", file, file, ctl_command(ctl), name);
-        r = undo ? ctl_say_undo(ctl, name, e->file, undo) : -ENOMEM;
+        undo = ctl_restore_command(ctl, e->file, "start", e->name);
+        r = ctl_say_undo(ctl, e->name, e->file, undo);
         return r < 0 ? r : status;
 }
 

@@ -2,8 +2,14 @@
 
 /* One call of one tool: the quickest way to see what the sandbox lets through. */
 
+#include <fcntl.h>
+
+#include "basic/fd-util.h"
+#include "basic/json.h"
 #include "basic/string-util.h"
 #include "ctl/talk.h"
+
+#define ARGUMENTS_MAX (15U * 1024U * 1024U) /* what a message may hold, with room for the rest of it */
 
 /* The server's text, line by line, so that nothing in it reaches a terminal as a command. A pipe gets it as it is. */
 static int print_text_part(Ctl *ctl, const char *text) {
@@ -51,19 +57,66 @@ static int print_result(Ctl *ctl, json_object *result) {
         return r;
 }
 
-static int parse_arguments(Ctl *ctl, const char *text, json_object **ret) {
-        _cleanup_jsonc_ json_object *value = NULL;
+static int fail_read(Ctl *ctl, const char *what, int error) {
+        return ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-FILE",
+                        NULL,
+                        "%s cannot be read: %s.",
+                        what,
+                        error == -EFBIG ? "it is too large" : STRERROR(error));
+}
+
+/* The operand: JSON itself, "-" for our standard input, or "@FILE". */
+static int read_arguments(Ctl *ctl, const char *operand, char **ret, size_t *ret_size) {
+        bool in = streq(operand, "-");
         int r;
 
-        r = jsonc_parse(text, strlen(text), &value);
+        if (!in && operand[0] != '@') {
+                *ret = strdup(operand);
+                *ret_size = strlen(operand);
+                return *ret ? 0 : -ENOMEM;
+        }
+        r = in ? fd_read_all(STDIN_FILENO, ARGUMENTS_MAX, ret, ret_size)
+               : file_read_at(AT_FDCWD, operand + 1, ARGUMENTS_MAX, ret, ret_size);
+        return r >= 0 || r == -ENOMEM ? r : fail_read(ctl, in ? "Standard input" : operand + 1, r);
+}
+
+static int fail_json(Ctl *ctl, const char *where) {
+        return ctl_fail(ctl,
+                        CTL_DEFINITION,
+                        "MCP-X-ARGUMENTS",
+                        "Write one in quotes, for example '{\"path\":\"/tmp/x\"}', or put it into a file "
+                        "and "
+                        "write @FILE, or \"-\" for standard input.",
+                        "The tool's arguments are not a JSON object%s%s.",
+                        *where ? ": " : "",
+                        where);
+}
+
+static int parse_arguments(Ctl *ctl, const char *operand, json_object **ret) {
+        _cleanup_jsonc_ json_object *value = NULL;
+        _cleanup_json_ JsonValue *checked = NULL;
+        _cleanup_free_ char *text = NULL, *where = NULL;
+        JsonError error;
+        size_t size;
+        int r;
+
+        r = read_arguments(ctl, operand, &text, &size);
+        if (r != 0)
+                return r;
+        /* It knows the place of what is wrong. */
+        r = json_parse(text, size, JSON_LARGE, &checked, &error);
+        if (r == -EINVAL || r == -E2BIG) {
+                where = strformat("line %u, column %u: %s", error.line, error.column, error.message);
+                return where ? fail_json(ctl, where) : -ENOMEM;
+        }
+        if (r >= 0)
+                r = jsonc_parse(text, size, &value);
         if (r == -ENOMEM)
                 return r;
         if (r < 0 || !json_object_is_type(value, json_type_object))
-                return ctl_fail(ctl,
-                                CTL_DEFINITION,
-                                "MCP-X-USAGE",
-                                "Write it in quotes, for example '{\"path\":\"/tmp/x\"}'.",
-                                "The tool's arguments are not a JSON object.");
+                return fail_json(ctl, r < 0 ? "" : "it is another value");
         *ret = TAKE_PTR(value);
         return 0;
 }

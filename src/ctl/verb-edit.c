@@ -77,6 +77,9 @@ static int editor_command(char ***ret) {
                         continue;
                 return strv_split(value, " \t", ret);
         }
+        /* These need one; what somebody set may be anything. */
+        if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+                return 0;
         for (size_t i = 0; i < ELEMENTSOF(usual); i++)
                 if (access(usual[i], X_OK) >= 0)
                         return strv_extend(ret, usual[i]);
@@ -92,7 +95,11 @@ static int run_editor(Ctl *ctl, const char *path) {
         if (r < 0)
                 return r;
         if (!argv)
-                return ctl_fail(ctl, CTL_FAILED, "MCP-X-EDITOR", "Set $EDITOR.", "There is no editor.");
+                return ctl_fail(ctl,
+                                CTL_FAILED,
+                                "MCP-X-EDITOR",
+                                "Set $EDITOR, or work at a terminal.",
+                                "There is no editor.");
         r = strv_extend(&argv, path);
         if (r < 0)
                 return r;
@@ -179,11 +186,9 @@ static int edit_until_good(
 
 static int save(Ctl *ctl, const ServerEntry *e, const char *target, const char *text, size_t size) {
         bool override = !is_own_file(ctl, e);
-        _cleanup_free_ char *file = shell_quote(target), *word = shell_quote(e->name), *undo = NULL;
+        _cleanup_free_ char *undo = NULL;
         int r, status;
 
-        if (!file || !word)
-                return -ENOMEM;
         r =
                         own_file_write(ctl,
                                        target,
@@ -199,9 +204,9 @@ static int save(Ctl *ctl, const ServerEntry *e, const char *target, const char *
         status = ctl_apply(ctl, JOB_RESTART, e->name, e->instance);
         if (status < 0)
                 return status;
-        undo = override ? strformat("%s remove -- %s", ctl_command(ctl), word)
-                        : strformat("mv %s~ %s && %s restart -- %s", file, file, ctl_command(ctl), word);
-        r = undo ? ctl_say_undo(ctl, e->name, target, undo) : -ENOMEM;
+        undo = override ? ctl_command(ctl, "remove", e->name)
+                        : ctl_restore_command(ctl, target, "restart", e->name);
+        r = ctl_say_undo(ctl, e->name, target, undo);
         return r < 0 ? r : status;
 }
 

@@ -156,18 +156,10 @@ static int read_file(Ctl *ctl, const ServerEntry *server, Edit *e) {
 }
 
 static int undo(Ctl *ctl, const ServerEntry *server, const char *path, bool on, bool override) {
-        _cleanup_free_ char *word = shell_quote(server->name), *command = NULL;
+        const char *verb = override ? "remove" : on ? "disable" : "enable";
+        _cleanup_free_ char *command = ctl_command(ctl, verb, server->name);
 
-        if (!word)
-                return -ENOMEM;
-        command =
-                        strformat("%s %s -- %s",
-                                  ctl_command(ctl),
-                                  override ? "remove"
-                                  : on     ? "disable"
-                                           : "enable",
-                                  word);
-        return command ? ctl_say_undo(ctl, server->name, path, command) : -ENOMEM;
+        return ctl_say_undo(ctl, server->name, path, command);
 }
 
 static int write_enabled(Ctl *ctl, const ServerEntry *server, Edit *e, bool on) {

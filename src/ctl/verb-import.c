@@ -129,7 +129,7 @@ static int read_file(Ctl *ctl, ImportRun *run, const char *file, char **ret, siz
         return ctl_fail(ctl,
                         CTL_DEFINITION,
                         "MCP-X-FILE",
-                        NULL,
+                        "Name a file that is there, or the client with --from.",
                         "%s cannot be read: %s.",
                         file,
                         r == -EFBIG ? "it is too large" : STRERROR(r));

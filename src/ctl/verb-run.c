@@ -5,10 +5,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 
+#include "basic/fd-util.h"
+#include "basic/json.h"
 #include "basic/string-util.h"
 #include "ctl/ctl.h"
 #include "manager/manager.h"
@@ -29,13 +32,85 @@ static int add_option(char ***argv, const char *name, char *const *values) {
         return 0;
 }
 
-static int sandbox_command(Ctl *ctl, char **command, char ***ret) {
+/* A line as mcp-sandbox reads it from --env-file: whatever the value is, in double quotes. */
+static int print_assignment(FILE *f, const char *assignment) {
+        const char *value = strchr(assignment, '=') + 1;
+
+        fprintf(f, "%.*s\"", (int) (value - assignment), assignment);
+        for (; *value; value++)
+                switch (*value) {
+                case '\n':
+                        fputs("\\n", f);
+                        break;
+                case '\r':
+                        fputs("\\r", f);
+                        break;
+                case '"':
+                case '\\':
+                        fprintf(f, "\\%c", *value);
+                        break;
+                default:
+                        putc(*value, f);
+                }
+        fputs("\"\n", f);
+        return ferror(f) ? -EIO : 0;
+}
+
+static int copy_env_file(Ctl *ctl, FILE *f) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        int r;
+
+        r = file_read_at(AT_FDCWD, ctl->env_file, JSON_SIZE_MAX, &text, &size);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return ctl_fail(ctl,
+                                CTL_DEFINITION,
+                                "MCP-X-FILE",
+                                NULL,
+                                "%s cannot be read: %s.",
+                                ctl->env_file,
+                                STRERROR(r));
+        if (fwrite(text, 1, size, f) != size || putc('\n', f) == EOF)
+                return -EIO;
+        explicit_bzero(text, size);
+        return 0;
+}
+
+/* Values go in a file in memory: in mcp-sandbox's arguments everyone could read them. */
+static int make_env_file(Ctl *ctl, int *ret) {
+        _cleanup_close_ int fd = memfd_create("mcpctl-env", 0);
+        FILE *f;
+        int copy, r = 0;
+
+        copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (copy < 0)
+                return -errno;
+        f = fdopen(copy, "w");
+        if (!f) {
+                (void) safe_close(copy);
+                return -errno;
+        }
+        if (ctl->env_file)
+                r = copy_env_file(ctl, f);
+        STRV_FOREACH (e, ctl->env)
+                if (r == 0)
+                        r = print_assignment(f, *e);
+        if (fclose(f) != 0 && r == 0)
+                r = -errno;
+        if (r == 0)
+                *ret = TAKE_FD(fd);
+        return r;
+}
+
+static int sandbox_command(Ctl *ctl, char **command, int env_fd, char ***ret) {
         _cleanup_strv_free_ char **argv = NULL;
         int r;
 
         r = strv_extend(&argv, "mcp-sandbox");
-        if (r >= 0)
-                r = add_option(&argv, "env", ctl->env);
+        if (r >= 0 && env_fd >= 0)
+                r = strv_extendf(&argv, "--env-file=/proc/self/fd/%d", env_fd);
         if (r >= 0)
                 r = add_option(&argv, "write", ctl->write);
         if (r >= 0 && ctl->network)
@@ -215,8 +290,12 @@ static int run_in_scope(Ctl *ctl, char **argv) {
 
 int verb_run(Ctl *ctl, char **operands) {
         _cleanup_strv_free_ char **argv = NULL;
-        int r;
+        _cleanup_close_ int env_fd = -EBADF;
+        int r = 0;
 
-        r = sandbox_command(ctl, operands, &argv);
-        return r < 0 ? r : run_in_scope(ctl, argv);
+        if (ctl->env || ctl->env_file)
+                r = make_env_file(ctl, &env_fd);
+        if (r == 0)
+                r = sandbox_command(ctl, operands, env_fd, &argv);
+        return r != 0 ? r : run_in_scope(ctl, argv);
 }

@@ -8,7 +8,7 @@
 
 /* What the supervisor would refuse is better said here. */
 static int check_startable(Ctl *ctl, const ServerEntry *e) {
-        _cleanup_free_ char *remedy = NULL;
+        _cleanup_free_ char *command = NULL, *remedy = NULL;
 
         if (problem_list_has_errors(&e->problems))
                 return ctl_fail(ctl,
@@ -35,7 +35,8 @@ static int check_startable(Ctl *ctl, const ServerEntry *e) {
                                 e->file);
         if (e->definition->enabled)
                 return 0;
-        remedy = strformat("\"%s enable %s\" switches it on.", ctl_command(ctl), e->name);
+        command = ctl_command(ctl, "enable", e->name);
+        remedy = command ? strformat("This switches it on: %s", command) : NULL;
         if (!remedy)
                 return -ENOMEM;
         return ctl_fail(ctl,

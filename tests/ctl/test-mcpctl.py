@@ -324,7 +324,7 @@ def add_refuses_what_would_not_start_and_writes_nothing():
         for args, status, words in (
                 (['x', '--', '/nonexistent/program'], 2, 'MCP-P-COMMAND-NOT-FOUND'),
                 (['x', '--write=/etc/systemd/system', '--', '/bin/cat'], 3, 'MCP-X-NOT-SAVED'),
-                (['x', '--env=1A=b', '--', '/bin/cat'], 2, 'NAME=VALUE'), (['x', '--env=SECRET', '--', '/bin/cat'], 2, 'NAME=VALUE'),
+                (['x', '--env=1A=b', '--', '/bin/cat'], 2, 'NAME=VALUE'), (['x', '--env=SECRET', '--', '/bin/cat'], 2, 'not set here'),
                 (['x', '--network=none', '--', '/bin/cat'], 2, 'blocked'), (['x', 'npx', '-y', 'p'], 2, '"--"'),
                 (['x'], 2, 'mcpctl add NAME -- COMMAND'), (['', '--', '/bin/cat'], 2, 'name'),
                 (['../x', '--', '/nonexistent/program'], 2, 'MCP-P-COMMAND-NOT-FOUND'),
@@ -361,7 +361,7 @@ def disable_of_a_packaged_definition_is_an_override():
         if json.loads(strong.read_text()) != {'enabled': False, 'command': '/bin/cat', 'envFile': str(weak.parent / 'x.env')}:
             yield strong.read_text()
         yield from wrong(fresh('remove', 'x', root=root), 0, 'in effect now')
-        yield from wrong(fresh('remove', 'x', root=root), 1, 'MCP-X-NOT-OURS', 'disable x')
+        yield from wrong(fresh('remove', 'x', root=root), 1, 'MCP-X-NOT-OURS', 'disable -- x')
         if not weak.exists():
             yield 'the file of the package is gone'
 
@@ -492,6 +492,21 @@ def help_manual_and_completion_know_the_same_words():
 
 
 @case
+def every_client_is_completed_and_in_the_manual():
+    done = fresh('import', '--from=nobody', root=ROOT)
+    clients = re.sub(r'\s+', ' ', done.stderr).partition('there are ')[2].partition('.')[0].split(', ')
+    if not {'cursor', 'opencode', 'registry'} <= set(clients):
+        yield f'the message has another form: {done.stderr}'
+    manual = (SOURCE / 'src/ctl/mcpctl-import.1').read_text()
+    found = {'manual': re.findall(r'^\.It Cm ([a-z-]+)$', manual, re.MULTILINE)}
+    for shell in ('bash', 'zsh', 'fish'):
+        words = re.search(r'claude-desktop [a-z -]+', (SOURCE / f'src/ctl/mcpctl.{shell}').read_text())
+        found[shell] = words[0].split()
+    yield from (f'{where}: {sorted(set(words) ^ set(clients))} is on one side only' for where, words in found.items()
+                if set(words) != set(clients))
+
+
+@case
 def mcp_connect_has_help_manual_and_completions_with_the_same_words():
     room = SOURCE / 'src/connect'
     options = set(re.findall(r'^ *"[^"]*--([a-z]+)', (room / 'options.c').read_text(), re.MULTILINE)) - {'timeout takes'}
@@ -556,10 +571,19 @@ def bash_completes_verbs_options_and_servers():
 
 
 @case
-def every_code_is_in_the_manual():
-    manual = (SOURCE / 'src/ctl/mcpctl.1').read_text()
-    for path in sorted((SOURCE / 'src/ctl').glob('*.c')):
-        yield from (f'{path.name}: {code}' for code in re.findall(r'"(MCP-X-[A-Z-]+)"', path.read_text()) if code not in manual)
+def every_code_is_in_the_manual_and_no_other():
+    """mcp-messages(7) is where people look a code up."""
+    manual = set(re.findall(r'^\.It Li (MCP-[A-Z]-[A-Z0-9-]+)$', (SOURCE / 'src/report/mcp-messages.7').read_text(), re.MULTILINE))
+    said = set()
+    for path in [p for room in ('src', 'generators') for p in (SOURCE / room).rglob('*') if p.suffix in ('.c', '.h', '.cc')]:
+        said |= set(re.findall(r'(?:"|\[)(MCP-[A-Z]-[A-Z0-9-]+)(?:"|\])', path.read_text()))
+    if len(said) < 180:
+        yield f'the codes have another form: {said}'
+    yield from (f'{code} is in the sources and not in the manual' for code in sorted(said - manual))
+    yield from (f'{code} is in the manual and not in the sources' for code in sorted(manual - said))
+    for name in ('src/ctl/mcpctl.1', 'src/manifest/mcp-manifest.7', 'units/mcp-systemd.catalog'):
+        for code in sorted(set(re.findall(r'MCP-[A-Z]-[A-Z0-9]+(?:-[A-Z0-9]+)*', (SOURCE / name).read_text())) - said):
+            yield f'{code} is in {name} and not in the sources'
 
 
 @case

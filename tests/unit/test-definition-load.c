@@ -183,7 +183,7 @@ TEST(one_bad_file_costs_its_server_alone) {
         put(&w, "0/bad.json", "{");
         put_server(&w, "1/bad.json", "weaker"); /* a broken file still hides it */
         put_server(&w, "0/good.json", "good");
-        expect_refusal(&w, "bad", "MCP-C-JSON", "expected a key");
+        expect_refusal(&w, "bad", "MCP-C-JSON", "Expected a key");
         expect(&w, "good", 0, "good");
         ASSERT_OK(server_list_load(&w.paths, &list));
         ASSERT_TRUE(problem_list_has_errors(&entry_of(&list, "bad")->problems));
