@@ -42,6 +42,8 @@ _mcpctl() {
                 mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
         elif [[ $verb == check ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur"; compgen -f -X '!*.json' -- "$cur")
+        elif [[ $verb == call && $operands == 2 ]]; then
+                mapfile -t COMPREPLY < <(compgen -P @ -f -- "${cur#@}")
         elif [[ $verb == import ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         elif [[ $verb == run || ( $verb == add && $operands -gt 0 ) ]]; then

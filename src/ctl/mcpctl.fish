@@ -8,18 +8,46 @@ function __mcpctl_servers
     mcpctl $scope --no-pager list 2>/dev/null | string replace -r ' .*' '' | string match -v NAME
 end
 
+# What was typed but for options and the values that stand behind them.
+function __mcpctl_operands
+    set -l skip 0
+    for word in (commandline -opc)[2..]
+        if test $skip = 1
+            set skip 0
+        else if contains -- $word -H --host -n --lines
+            set skip 1
+        else if not string match -q -- '-*' $word
+            echo -- $word
+        end
+    end
+end
+
+function __mcpctl_no_verb
+    test (count (__mcpctl_operands)) = 0
+end
+
+# __mcpctl_at N VERB...: is operand N of one of these verbs next?  N 0: any of them.
+function __mcpctl_at
+    set -l operands (__mcpctl_operands)
+    contains -- "$operands[1]" $argv[2..]
+    and test $argv[1] = 0 -o (count $operands) = $argv[1]
+end
+
 complete -c mcpctl -f
-complete -c mcpctl -n "not __fish_seen_subcommand_from $verbs" -a "$verbs"
-complete -c mcpctl -n "__fish_seen_subcommand_from status show check why probe tools call connect remove enable disable edit start stop restart export logs" -a '(__mcpctl_servers)'
-complete -c mcpctl -n "__fish_seen_subcommand_from check import" -F
-complete -c mcpctl -n "__fish_seen_subcommand_from add run" -a '(__fish_complete_command)'
+complete -c mcpctl -n __mcpctl_no_verb -a "$verbs"
+complete -c mcpctl -n "__mcpctl_at 0 status check start stop restart export" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__mcpctl_at 1 show why probe tools call connect remove enable disable edit logs" -a '(__mcpctl_servers)'
+complete -c mcpctl -n "__mcpctl_at 0 check" -F
+complete -c mcpctl -n "__mcpctl_at 1 import" -F
+complete -c mcpctl -n "__mcpctl_at 3 call" -a '@(__fish_complete_path (string sub -s 2 -- (commandline -ct)))'
+complete -c mcpctl -n "__mcpctl_at 0 run; or begin; __mcpctl_at 0 add; and not __mcpctl_at 1 add; end" -a '(__fish_complete_command)'
 complete -c mcpctl -l user -d 'The servers of your user manager'
 complete -c mcpctl -l system -d 'The servers of the system manager'
 complete -c mcpctl -s H -l host -x -a '(__fish_print_hostnames)' -d 'Of another machine, over ssh'
 complete -c mcpctl -l via -x -d 'Given by -H: how this machine is called'
 complete -c mcpctl -l json -d 'Print JSON'
 complete -c mcpctl -l no-pager -d 'Do not page long output'
-complete -c mcpctl -l root -r -d 'Read definitions below a directory'
+complete -c mcpctl -l root -r -F -d 'Read definitions below a directory'
 complete -c mcpctl -l timeout -x -d 'Give up after a time'
 complete -c mcpctl -s q -l quiet -d 'Do not say that a server is still starting'
 complete -c mcpctl -s f -l follow -d 'Go on with new lines'
@@ -34,13 +62,13 @@ complete -c mcpctl -l force -d 'Replace what is there'
 complete -c mcpctl -l inline-secrets -d 'Write secrets into the definitions'
 complete -c mcpctl -l rewrite -d 'Have the client use the imported servers'
 complete -c mcpctl -l env -x -a '(set -nx)' -d 'Set a variable, or pass ours on'
-complete -c mcpctl -l env-file -r -d 'Set what its lines NAME=VALUE say'
-complete -c mcpctl -l write -r -d 'Let it write there too'
+complete -c mcpctl -l env-file -r -F -d 'Set what its lines NAME=VALUE say'
+complete -c mcpctl -l write -r -F -d 'Let it write there too'
 complete -c mcpctl -l network -x -a 'blocked unrestricted' -d 'Whether it has a network'
 complete -c mcpctl -l strict -d 'Refuse to start if any wanted protection is missing'
-complete -c mcpctl -l path -r -d 'Ask about a path'
+complete -c mcpctl -l path -r -F -d 'Ask about a path'
 complete -c mcpctl -l access -x -a 'read write execute' -d 'What is done with the path'
 complete -c mcpctl -l connect -x -d 'Ask about a TCP connection'
-complete -c mcpctl -l socket -r -d 'Ask about a UNIX socket'
+complete -c mcpctl -l socket -r -F -d 'Ask about a UNIX socket'
 complete -c mcpctl -s h -l help -d 'Show a short help'
 complete -c mcpctl -l version -d 'Show the version'

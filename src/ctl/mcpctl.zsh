@@ -50,10 +50,32 @@ _mcpctl() {
     case $state in
         verb) compadd -a verbs ;;
         operand)
-            [[ $words[(r)check] ]] && _files -g '*.json'
-            [[ $words[(r)import] ]] && _files
-            [[ $words[(r)(add|run)] ]] && _command_names -e
-            _mcpctl_servers
+            # What was typed but for options and the values that stand behind them.
+            local -a operands
+            local -i i
+            for ((i = 2; i < CURRENT; i++)); do
+                case $words[i] in
+                    -H|--host|-n|--lines) ((i++)) ;;
+                    -*) ;;
+                    *) operands+=("$words[i]") ;;
+                esac
+            done
+            case $operands[1] in
+                list|doctor) ;;
+                check)
+                    _mcpctl_servers
+                    _files -g '*.json'
+                    ;;
+                import) (( $#operands == 1 )) && _files ;;
+                run) _command_names -e ;;
+                add) (( $#operands > 1 )) && _command_names -e ;;
+                status|export|start|stop|restart) _mcpctl_servers ;;
+                call)
+                    (( $#operands == 1 )) && _mcpctl_servers
+                    (( $#operands == 3 )) && compset -P @ && _files
+                    ;;
+                *) (( $#operands == 1 )) && _mcpctl_servers ;;
+            esac
             ;;
     esac
 }
