@@ -26,7 +26,6 @@ void client_server_done(ClientServer *s) {
         for (size_t i = 0; i < s->n_env; i++) {
                 free(s->env[i].name);
                 forget(s->env[i].value);
-                free(s->env[i].credential);
         }
         for (size_t i = 0; i < s->n_needs; i++) {
                 free(s->needs[i].variable);

@@ -9,9 +9,8 @@
 
 typedef struct ServerVariable {
         char *name;
-        char *value;      /* NULL: the client removes the variable */
-        bool secret;      /* value is one, and is never shown */
-        char *credential; /* the reference or credential that stands for it; NULL: none was given yet */
+        char *value; /* NULL: the client removes the variable */
+        bool secret; /* value is one, and is never shown */
 } ServerVariable;
 
 /* What somebody has to set before the server can start. */

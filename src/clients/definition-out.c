@@ -15,12 +15,6 @@ void definition_text_done(DefinitionText *t) {
         *t = (DefinitionText){};
 }
 
-SecretWay secret_way(void) {
-        const Field *f = field_find(FIELD_GROUP_TOP, "credentials");
-
-        return f && !(f->flags & FIELD_NOT_PROVIDED) ? SECRET_CREDENTIAL : SECRET_VARIABLE;
-}
-
 char *credential_name(const ClientServer *s, const char *variable) {
         _cleanup_free_ char *instance = NULL;
 
@@ -68,22 +62,18 @@ static int add_env(json_object *o, const ClientServer *s, bool inline_secrets, b
 
         for (size_t i = 0; r >= 0 && i < s->n_env; i++) {
                 const ServerVariable *v = s->env + i;
-                bool hidden = v->secret && !inline_secrets,
-                     apart = hidden && secret_way() == SECRET_CREDENTIAL;
-                json_object **object = apart ? &credentials : &env;
+                bool hidden = v->secret && !inline_secrets;
+                json_object **object = hidden ? &credentials : &env;
                 _cleanup_free_ char *text = NULL;
 
                 if (!v->value)
                         continue;
-                if (apart)
-                        text = credential_name(s, v->name);
-                else
-                        text = hidden ? strformat("${%s}", v->credential) : strdup(v->value);
+                text = hidden ? credential_name(s, v->name) : strdup(v->value);
                 if (!text)
                         return -ENOMEM;
                 if (!*object) {
                         *object = json_object_new_object();
-                        r = jsonc_add(o, apart ? "credentials" : "env", *object);
+                        r = jsonc_add(o, hidden ? "credentials" : "env", *object);
                         if (r < 0)
                                 return r;
                 }

@@ -5,11 +5,6 @@
 
 #include "clients/client-server.h"
 
-/* The one choice of what stands for a secret: a systemd credential where definitions may have them, else a reference to
- * a variable of the manager's environment. */
-typedef enum SecretWay { SECRET_CREDENTIAL, SECRET_VARIABLE } SecretWay;
-SecretWay secret_way(void);
-
 typedef struct DefinitionText {
         char *text; /* ends with a newline */
         size_t size;

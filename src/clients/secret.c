@@ -96,23 +96,13 @@ static int choose_variable(
         return 0;
 }
 
-static int find_in_env(ClientServer *s, char ***taken) {
+static void find_in_env(ClientServer *s) {
         for (size_t i = 0; i < s->n_env; i++) {
                 ServerVariable *v = s->env + i;
-                int r;
 
-                if (isempty(v->value) || is_reference(v->value)) {
-                        v->secret = false;
-                        continue;
-                }
-                v->secret = v->secret || secret_name_matches(v->name) || secret_value_matches(v->value);
-                if (!v->secret)
-                        continue;
-                r = choose_variable(s, v->name, v->value, taken, &v->credential);
-                if (r < 0)
-                        return r;
+                v->secret = !isempty(v->value) && !is_reference(v->value) &&
+                            (v->secret || secret_name_matches(v->name) || secret_value_matches(v->value));
         }
-        return 0;
 }
 
 static int note_argument(
@@ -169,11 +159,11 @@ static int find_in_argument(ClientServer *s, size_t i, char ***taken) {
 }
 
 int client_server_find_secrets(ClientServer *s, char ***taken) {
-        int r;
+        int r = 0;
 
         if (s->fate != SERVER_OURS)
                 return 0;
-        r = find_in_env(s, taken);
+        find_in_env(s);
         for (size_t i = 0; r >= 0 && i < strv_length(s->args); i++)
                 r = find_in_argument(s, i, taken);
         return r;

@@ -114,15 +114,6 @@ static int read_member(DefinitionReader *reader, FieldGroup group, const JsonVal
                 return unknown_key(reader, group, v);
         if (v->type == JSON_NULL && ((field->flags & FIELD_NULLABLE) || reader->d->dialect != DIALECT_OWN))
                 return 0;
-        if (field->flags & FIELD_NOT_PROVIDED)
-                problem_add_key(reader->problems,
-                                PROBLEM_ERROR,
-                                "MCP-C-NOT-PROVIDED",
-                                reader->d->file,
-                                v,
-                                "Remove it: this version would start the server without its effect.",
-                                "\"%s\" is not provided yet.",
-                                field->name);
         return field->read(reader, field, v);
 }
 

@@ -20,10 +20,9 @@ const char *field_group_to_string(
                 FieldGroup group); /* the key of the object: "isolation" …; "" for the top */
 
 typedef enum FieldFlags {
-        FIELD_NOT_PROVIDED = 1 << 0, /* read and checked, then refused: its effect is not there yet */
-        FIELD_NULLABLE = 1 << 1,     /* null means "not given" in our own files as well */
-        FIELD_ALIAS = 1 << 2,        /* a second name; help says of what */
-        FIELD_FOREIGN = 1 << 3,      /* MCPProxy's, for another isolation: accepted, listed as ignored */
+        FIELD_NULLABLE = 1 << 0, /* null means "not given" in our own files as well */
+        FIELD_ALIAS = 1 << 1,    /* a second name; help says of what */
+        FIELD_FOREIGN = 1 << 2,  /* MCPProxy's, for another isolation: accepted, listed as ignored */
 } FieldFlags;
 
 typedef struct DefinitionReader DefinitionReader; /* config/definition-read.h */

@@ -255,9 +255,7 @@ static int print_needs(NeedReport *report, const ClientServer *s) {
                 return r;
         for (size_t i = 0; r >= 0 && i < s->n_env; i++)
                 if (s->env[i].secret)
-                        r = secret_way() == SECRET_CREDENTIAL
-                                            ? add_credential(report, s, s->env[i].name, what)
-                                            : add_variable(report, s, s->env[i].credential, what);
+                        r = add_credential(report, s, s->env[i].name, what);
         for (size_t i = 0; r >= 0 && i < s->n_secret_args; i++)
                 r = add_variable(report, s, s->secret_args[i].variable, what);
         return r;

@@ -131,10 +131,9 @@ TEST(secrets_in_definitions) {
         ASSERT_OK(definition_text_make(import.servers, true, "x", &shown, &problems));
         ASSERT_CONTAINS(shown.text, "t0ps3cret");
         ASSERT_TRUE(shown.holds_values);
-        if (secret_way() == SECRET_VARIABLE)
-                ASSERT_CONTAINS(hidden.text, "\"API_TOKEN\": \"${API_TOKEN}\"");
-        else
-                ASSERT_CONTAINS(hidden.text, "credentials");
+        ASSERT_CONTAINS(hidden.text, "\"credentials\"");
+        ASSERT_CONTAINS(hidden.text, "\"API_TOKEN\": \"mcp.My_x20notes.API_TOKEN\"");
+        ASSERT_LACKS(hidden.text, "t0ps3cret");
         for (RuntimeScope scope = 0; scope < _RUNTIME_SCOPE_MAX; scope++) {
                 ASSERT_OK(variable_instructions(scope, (char *[]){ import.servers[0].name, NULL }, &lines));
                 ASSERT_OK(strv_consume(&lines, credential_instruction(scope, import.servers, "API_TOKEN")));

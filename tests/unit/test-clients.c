@@ -302,27 +302,27 @@ TEST(secrets_are_found) {
         _cleanup_client_import_ ClientImport i = read_text(
                         "{ \"mcpServers\": { \"a\": { \"command\": \"x\", \"args\": [\"--api-key\", "
                         "\"hunter2\", \"--token=abc\", \"postgres://u:pw@h/d\", \"ghp_0123456789abcdef\", "
-                        "\"--verbose\"],\n"
+                        "\"--verbose\", \"--token=abd\", \"--token=abc\"],\n"
                         "\"env\": { \"GITHUB_TOKEN\": \"one\", \"KEYBOARD\": \"us\", \"OTHER\": "
                         "\"sk-0123456789abcdef\", \"TOKEN_FILE\": \"/x\" } },\n"
-                        "\"b\": { \"command\": \"x\", \"env\": { \"GITHUB_TOKEN\": \"two\" } }, \"c\": { "
-                        "\"command\": \"x\", \"env\": { \"GITHUB_TOKEN\": \"one\" } } } }",
+                        "\"b\": { \"command\": \"x\", \"env\": { \"GITHUB_TOKEN\": \"two\" } } } }",
                         CLIENT_CLAUDE_DESKTOP,
                         NULL);
         ClientServer *s = find(&i, "a");
 
         ASSERT_TRUE(find_env(s, "GITHUB_TOKEN")->secret);
-        ASSERT_STREQ(find_env(s, "GITHUB_TOKEN")->credential, "GITHUB_TOKEN");
-        ASSERT_STREQ(find_env(find(&i, "b"), "GITHUB_TOKEN")->credential, "B_GITHUB_TOKEN");
-        ASSERT_STREQ(find_env(find(&i, "c"), "GITHUB_TOKEN")->credential, "GITHUB_TOKEN");
+        ASSERT_TRUE(find_env(find(&i, "b"), "GITHUB_TOKEN")->secret);
         ASSERT_FALSE(find_env(s, "KEYBOARD")->secret);
         ASSERT_FALSE(find_env(s, "TOKEN_FILE")->secret);
         ASSERT_TRUE(find_env(s, "OTHER")->secret);
-        ASSERT_EQ(s->n_secret_args, 4);
+        ASSERT_EQ(s->n_secret_args, 6);
         ASSERT_EQ(s->secret_args[0].index, 1);
         ASSERT_STREQ(s->secret_args[0].replacement, "${A_API_KEY}");
         ASSERT_STREQ(s->secret_args[1].replacement, "--token=${A_TOKEN}");
         ASSERT_STREQ(s->secret_args[2].replacement, "${A_SECRET}");
+        /* Another secret needs another variable, the same one does not. */
+        ASSERT_STREQ(s->secret_args[4].replacement, "--token=${A_A_TOKEN}");
+        ASSERT_STREQ(s->secret_args[5].replacement, "--token=${A_TOKEN}");
 }
 
 TEST(names) {
