@@ -65,6 +65,28 @@ static bool is_null_device(const struct stat *st) {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
+/* -ENOENT: it is not there; another error was told. */
+static int open_file(int dir_fd, const char *name, const char *path, ProblemList *problems) {
+        struct stat st;
+        int fd;
+
+        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd >= 0)
+                return fd;
+        if (errno != ENOENT)
+                return complain_errno(problems, path, -errno);
+        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return -ENOENT;
+        problem_add(problems,
+                    PROBLEM_ERROR,
+                    "MCP-C-READ",
+                    path,
+                    NULL,
+                    "Remove the link, or let it lead to /dev/null to mask the server.",
+                    "This link leads nowhere.");
+        return -ENOTDIR;
+}
+
 int trusted_file_read(
                 int dir_fd,
                 const char *name,
@@ -79,21 +101,9 @@ int trusted_file_read(
         size_t size;
         int r;
 
-        fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0) {
-                if (errno != ENOENT)
-                        return complain_errno(problems, path, -errno);
-                if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        return -ENOENT;
-                problem_add(problems,
-                            PROBLEM_ERROR,
-                            "MCP-C-READ",
-                            path,
-                            NULL,
-                            "Remove the link, or let it lead to /dev/null to mask the server.",
-                            "This link leads nowhere.");
-                return -ENOTDIR;
-        }
+        fd = open_file(dir_fd, name, path, problems);
+        if (fd < 0)
+                return fd;
         if (fstat(fd, &st) < 0)
                 return complain_errno(problems, path, -errno);
         if (is_null_device(&st))

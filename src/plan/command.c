@@ -21,68 +21,41 @@ static bool has_execute_bit(const HostFacts *host, const PathFacts *facts) {
 }
 
 static int working_dir_check(PlanContext *c) {
-        static const char remedy[] = "Make the directory, or correct working_dir.";
+        const char *remedy = "Make the directory, or correct working_dir.";
         _cleanup_path_facts_ PathFacts facts = {};
-        const char *dir = c->plan->working_dir;
-        const Text *at = c->d->working_dir.value ? &c->d->working_dir : NULL;
+        _cleanup_free_ char *why = NULL;
         int r;
 
-        r = c->host->resolve(c->host->userdata, dir, &facts);
+        r = c->host->resolve(c->host->userdata, c->plan->working_dir, &facts);
         if (r == -ENOMEM)
                 return r;
         if (r == -ENOENT)
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             remedy,
-                             "The working directory %s (key working_dir) does not exist.",
-                             dir);
+                why = strdup("does not exist");
         else if (r == -ENOTDIR)
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             remedy,
-                             "The working directory %s (key working_dir) leads through something that is no "
-                             "directory.",
-                             dir);
-        else if (r == -EACCES)
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             "Give the server's user search permission (x) on every directory of the path.",
-                             "The working directory %s (key working_dir) may not be entered: permission "
-                             "denied.",
-                             dir);
-        else if (r < 0)
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             remedy,
-                             "The working directory %s (key working_dir) cannot be used: %s.",
-                             dir,
-                             STRERROR(r));
+                why = strdup("leads through something that is no directory");
+        else if (r == -EACCES) {
+                why = strdup("may not be entered: permission denied");
+                remedy = "Give the server's user search permission (x) on every directory of the path.";
+        } else if (r < 0)
+                why = strformat("cannot be used: %s", STRERROR(r));
         else if (!S_ISDIR(facts.mode))
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             remedy,
-                             "The working directory %s (key working_dir) is not a directory.",
-                             dir);
-        else if (!has_execute_bit(c->host, &facts))
-                plan_problem(c,
-                             PROBLEM_ERROR,
-                             "MCP-P-WORKING-DIR",
-                             at,
-                             "Give the server's user search permission (x) on it.",
-                             "The working directory %s (key working_dir) may not be entered: its user has "
-                             "no search permission on it (mode %04o).",
-                             dir,
-                             (unsigned) (facts.mode & 07777));
+                why = strdup("is not a directory");
+        else if (!has_execute_bit(c->host, &facts)) {
+                why = strformat("may not be entered: its user has no search permission on it (mode %04o)",
+                                (unsigned) (facts.mode & 07777));
+                remedy = "Give the server's user search permission (x) on it.";
+        } else
+                return 0;
+        if (!why)
+                return -ENOMEM;
+        plan_problem(c,
+                     PROBLEM_ERROR,
+                     "MCP-P-WORKING-DIR",
+                     c->d->working_dir.value ? &c->d->working_dir : NULL,
+                     remedy,
+                     "The working directory %s (key working_dir) %s.",
+                     c->plan->working_dir,
+                     why);
         return 0;
 }
 
@@ -318,6 +291,33 @@ static bool refuse_carriage_return(PlanContext *c, const char *path, char **word
         return true;
 }
 
+/* Where env finds the program of "#!/usr/bin/env NAME": as script_interpreter(). */
+static int env_interpreter(PlanContext *c, const char *path, char *const *words, char **ret) {
+        const char *name = env_operand(words), *search = env_get(c->plan->env, "PATH");
+        int r;
+
+        if (!name)
+                return 0;
+        if (strchr(name, '/')) {
+                *ret = strdup(name);
+                return *ret ? 1 : -ENOMEM;
+        }
+        r = path_lookup(c->host, search, name, ret, NULL);
+        if (r != -ENOENT)
+                return r < 0 ? r : 1;
+        plan_problem(c,
+                     PROBLEM_ERROR,
+                     "MCP-P-INTERPRETER-NOT-FOUND",
+                     &c->d->command,
+                     "Install it, or set PATH in the key env.",
+                     "The script %s wants the interpreter %s, which was not found; the server's PATH was "
+                     "searched: %s.",
+                     path,
+                     name,
+                     strempty(search));
+        return 0;
+}
+
 /* The interpreter that a script names. 0: none (no script, or it cannot be read; then the kernel decides). */
 static int script_interpreter(PlanContext *c, const char *path, char **ret) {
         _cleanup_strv_free_ char **words = NULL;
@@ -338,49 +338,24 @@ static int script_interpreter(PlanContext *c, const char *path, char **ret) {
         r = note_program(c, words[0]);
         if (r < 0)
                 return r;
-        if (streq(path_basename(words[0]), "env")) {
-                const char *name = env_operand(words + 1);
-
-                if (!name)
-                        return 0;
-                if (strchr(name, '/'))
-                        *ret = strdup(name);
-                else {
-                        r = path_lookup(c->host, env_get(c->plan->env, "PATH"), name, ret, NULL);
-                        if (r == -ENOENT) {
-                                plan_problem(c,
-                                             PROBLEM_ERROR,
-                                             "MCP-P-INTERPRETER-NOT-FOUND",
-                                             &c->d->command,
-                                             "Install it, or set PATH in the key env.",
-                                             "The script %s wants the interpreter %s, which was not found; "
-                                             "the server's PATH was "
-                                             "searched: %s.",
-                                             path,
-                                             name,
-                                             strempty(env_get(c->plan->env, "PATH")));
-                                return 0;
-                        }
-                        return r < 0 ? r : 1;
-                }
-        } else {
-                r = program_check(c->host, words[0], NULL);
-                if (r == -ENOMEM)
-                        return r;
-                if (r < 0) {
-                        plan_problem(c,
-                                     PROBLEM_ERROR,
-                                     "MCP-P-INTERPRETER-NOT-FOUND",
-                                     &c->d->command,
-                                     "Install the interpreter, or correct the first line of the script.",
-                                     "The script %s wants the interpreter %s, which cannot be used: %s.",
-                                     path,
-                                     words[0],
-                                     STRERROR(r));
-                        return 0;
-                }
-                *ret = strdup(words[0]);
+        if (streq(path_basename(words[0]), "env"))
+                return env_interpreter(c, path, words + 1, ret);
+        r = program_check(c->host, words[0], NULL);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0) {
+                plan_problem(c,
+                             PROBLEM_ERROR,
+                             "MCP-P-INTERPRETER-NOT-FOUND",
+                             &c->d->command,
+                             "Install the interpreter, or correct the first line of the script.",
+                             "The script %s wants the interpreter %s, which cannot be used: %s.",
+                             path,
+                             words[0],
+                             STRERROR(r));
+                return 0;
         }
+        *ret = strdup(words[0]);
         return *ret ? 1 : -ENOMEM;
 }
 
