@@ -6,7 +6,6 @@ stay as they are.  Several runs may share a cache: who fills it holds its lock, 
 checksum beside it, or made again.
 """
 
-import contextlib
 import dataclasses
 import fcntl
 import hashlib

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / 'tree')]
 
 import builds
-from cases import Skip, case, run
+from cases import case, run
 
 TREE = builds.TREE
 SUITE = builds.machine_suite()

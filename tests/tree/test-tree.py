@@ -235,5 +235,29 @@ def c_is_formatted():
         yield f'{name}: clang-format -i {name}'
 
 
+def first_line(path):
+    return text(path).partition('\n')[0]
+
+
+@case
+def scripts_are_as_shellcheck_wants_them():
+    if not shutil.which('shellcheck'):
+        raise Skip('shellcheck is not installed')
+    for path in (p for p in FILES if re.match(r'#!.*\b(ba)?sh\b', first_line(p))):
+        done = subprocess.run(['shellcheck', '--external-sources', '--source-path=SCRIPTDIR', '--severity=warning',
+                               '--format=gcc', path], cwd=TREE, stdout=subprocess.PIPE, text=True, check=False)
+        yield from done.stdout.splitlines()
+
+
+@case
+def python_is_as_pyflakes_wants_it():
+    program = shutil.which('pyflakes3') or shutil.which('pyflakes')
+    if not program:
+        raise Skip('pyflakes is not installed')
+    scripts = [p for p in FILES if p.suffix == '.py' or re.match(r'#!.*\bpython3?\b', first_line(p))]
+    done = subprocess.run([program, *scripts], cwd=TREE, stdout=subprocess.PIPE, text=True, check=False)
+    yield from done.stdout.splitlines()
+
+
 if __name__ == '__main__':
     sys.exit(run())
