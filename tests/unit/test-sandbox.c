@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
@@ -26,6 +27,9 @@
 /* A tree of its own per case: home, work, outside. */
 static char root[] = "/var/tmp/mcp-test-sandbox-XXXXXX";
 static HostProbe probe;
+
+/* The program that is run. */
+static char command[4096] = SANDBOX_ATTEMPT;
 
 static const char *in_root(const char *name) {
         static char paths[8][4096];
@@ -41,6 +45,21 @@ static void put(const char *name, mode_t mode) {
 
         ASSERT_OK(fd);
         ASSERT_OK(fd_write_all(fd, "text\n", 5));
+}
+
+/* Nobody but root may be able to reach the build directory. */
+static void put_attempt_within_reach(void) {
+        _cleanup_close_ int from = open(SANDBOX_ATTEMPT, O_RDONLY | O_CLOEXEC), to = -EBADF;
+        char buffer[65536];
+        ssize_t n;
+
+        ASSERT_OK(from);
+        (void) snprintf(command, sizeof(command), "%s", in_root("attempt"));
+        to = open(command, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+        ASSERT_OK(to);
+        while ((n = read(from, buffer, sizeof(buffer))) > 0)
+                ASSERT_OK(fd_write_all(to, buffer, (size_t) n));
+        ASSERT_EQ(n, 0);
 }
 
 static void clean(void) {
@@ -70,6 +89,7 @@ static void set_up(const char *abi) {
         } else
                 (void) atexit(clean);
         made = true;
+        (void) snprintf(command, sizeof(command), "%s", SANDBOX_ATTEMPT);
         ASSERT_NOT_NULL(mkdtemp(root));
         ASSERT_OK(chmod(root, 0755));
         ASSERT_OK(host_probe(RUNTIME_SCOPE_USER, false, env, &probe));
@@ -97,7 +117,7 @@ static Plan *plan_for(const char *isolation) {
 
         text =
                         strformat("{ \"command\": \"%s\", \"working_dir\": \"%s\", \"isolation\": { %s } }",
-                                  SANDBOX_ATTEMPT,
+                                  command,
                                   in_root("work"),
                                   isolation);
         ASSERT_NOT_NULL(text);
@@ -391,6 +411,7 @@ TEST(becomes_another_user_for_good) {
         set_up("A=");
         if (geteuid() != 0)
                 SKIP("needs root");
+        put_attempt_within_reach();
         ASSERT_OK(mkdir_parents(in_root("locked/inner"), 0755));
         ASSERT_OK(RET_NERRNO(chmod(in_root("locked"), 0700)));
         ASSERT_OK(RET_NERRNO(chown(in_root("locked/inner"), 65534, 65534)));
