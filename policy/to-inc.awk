@@ -26,7 +26,7 @@ function access(letters,    out, i, c) {
 
 function how(word) {
         if (!(word in flag))
-                fail("neither optional nor make")
+                fail("not optional, make or nodev")
         return flag[word]
 }
 
@@ -40,6 +40,7 @@ function words(n) {
 BEGIN {
         bit["r"] = "ACCESS_READ"; bit["x"] = "ACCESS_EXECUTE"; bit["w"] = "ACCESS_WRITE"; bit["i"] = "ACCESS_IOCTL"
         flag["optional"] = "RULE_OPTIONAL"; flag["make"] = "RULE_OPTIONAL | RULE_CREATE"
+        flag["nodev"] = "RULE_OPTIONAL | RULE_BUT_DEVICES"
         when["sandbox"] = "WHEN_SANDBOX"; when["manifest"] = "WHEN_MANIFEST"
         when["always"] = "WHEN_SANDBOX | WHEN_MANIFEST"
         print "/* Made from policy/" kind ".conf: do not edit. */"

@@ -29,6 +29,9 @@ typedef enum RuleFlags {
                       << 1, /* a directory that is made (0700) before the rules are built where it is not there */
         RULE_WANT_FILE = 1 << 2, /* a directory there is an error */
         RULE_WANT_DIRECTORY = 1 << 3,
+        RULE_BUT_DEVICES =
+                        1
+                        << 4, /* for "/": what is below /dev can be listed, not opened; that has rules of its own */
 } RuleFlags;
 
 typedef struct PathRule {
@@ -107,7 +110,7 @@ typedef struct Plan {
 
         PathRule *rules;
         size_t n_rules;
-        bool reads_confined; /* with a manifest; without one reads stay broad */
+        bool reads_confined; /* with a manifest; without one reads stay broad, but for devices */
 
         NetworkMode network;
         PortList connect_ports, bind_ports;
@@ -133,6 +136,9 @@ typedef struct Plan {
         char **denies; /* of the manifest, resolved: nothing that is granted touches them */
         char **notes;  /* baseline entries that were skipped, mounts that deserve a warning … */
 } Plan;
+
+/* What a rule with RULE_BUT_DEVICES leaves out. */
+#define PLAN_DEVICES "/dev"
 
 /* The file whose opening for writing has to be denied to prove the confinement: opening it changes nothing. */
 #define PLAN_WITNESS "/proc/self/comm"

@@ -154,6 +154,7 @@ static const PathRule *find_rule(const Plan *p, const char *path, unsigned acces
 
                 if (!rule->resolved || !path_startswith(path, rule->resolved) ||
                     (access && !(rule->access & access)) ||
+                    (rule->flags & RULE_BUT_DEVICES && path_startswith(path, PLAN_DEVICES)) ||
                     (rule->flags & RULE_WANT_FILE && !path_equal(path, rule->resolved)))
                         continue;
                 if (!found || strlen(rule->resolved) > strlen(found->resolved))
@@ -249,7 +250,9 @@ static int denied_path(WhyContext *c, const char *path) {
         const char *word = access_word(c->q->access);
         int r;
 
-        if (p->state != PROTECTION_ENFORCED)
+        /* Without a manifest nobody asked for reads to be confined, and yet devices are. */
+        if (p->state == PROTECTION_MISSING ||
+            (p->state == PROTECTION_NOT_WANTED && !path_startswith(path, PLAN_DEVICES)))
                 return answer(c,
                               WHY_NOT_ENFORCED,
                               cover,

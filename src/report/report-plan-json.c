@@ -70,6 +70,7 @@ static void add_rules(JsonOut *out, json_object *root, const Plan *plan) {
                                 json_out_string(out, access, NULL, w->word);
                 json_out_boolean(out, o, "optional", rule->flags & RULE_OPTIONAL);
                 json_out_boolean(out, o, "created", rule->flags & RULE_CREATE);
+                json_out_string(out, o, "but", rule->flags & RULE_BUT_DEVICES ? PLAN_DEVICES : NULL);
                 json_out_string(out, o, "source", rule->source);
                 json_out_string(out, o, "note", rule->note);
         }

@@ -201,8 +201,10 @@ static const char *files_title(const Plan *plan, ReportTense tense) {
         if (plan->reads_confined)
                 return tense == REPORT_RUNNING ? "Files: nothing but this is reachable"
                                                : "Files: nothing but this will be reachable";
-        return tense == REPORT_RUNNING ? "Files: reads are not confined, writes only where it says w"
-                                       : "Files: reads will not be confined, writes only where it says w";
+        return tense == REPORT_RUNNING
+                               ? "Files: reads are not confined but for devices, writes only where it says w"
+                               : "Files: reads will not be confined but for devices, writes only where it "
+                                 "says w";
 }
 
 static int print_rules(FILE *f, const Plan *plan, ReportTense tense, const ReportStyle *style) {
@@ -229,7 +231,9 @@ static int print_rules(FILE *f, const Plan *plan, ReportTense tense, const Repor
                 access_letters(rule->access, letters);
                 table_row(t);
                 table_cell(t, 0, tone, letters);
-                if (rule->resolved && !streq(rule->resolved, rule->path))
+                if (rule->flags & RULE_BUT_DEVICES)
+                        table_cellf(t, 1, tone, "%s (but %s)", rule->path, PLAN_DEVICES);
+                else if (rule->resolved && !streq(rule->resolved, rule->path))
                         table_cellf(t, 1, tone, "%s -> %s", rule->path, rule->resolved);
                 else
                         table_cell(t, 1, tone, rule->path);

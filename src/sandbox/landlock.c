@@ -2,6 +2,7 @@
 
 /* One ruleset with everything in it: a second layer without REFER would break every rename between directories. */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -65,6 +66,58 @@ static bool may_be_missing(const PathRule *rule, int error) {
                                                  error == -ENODEV || error == -ELOOP);
 }
 
+static int add_child_rule(int ruleset_fd, int dir_fd, const struct dirent *entry, uint64_t rights) {
+        LandlockPathBeneathAttr attr = { .allowed_access = rights };
+        _cleanup_close_ int fd = openat(dir_fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        attr.parent_fd = fd;
+        /* Gone since, or someone's own (FUSE): the server could not open it either. */
+        if (fd < 0)
+                return errno == ENOENT || errno == EACCES ? 0 : -errno;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+                return 0;
+        if (!S_ISDIR(st.st_mode))
+                attr.allowed_access &= ~LL_FS_READ_DIR;
+        return RET_NERRNO((int) landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
+}
+
+/* Landlock takes nothing away from a grant: everything in "/" gets one, but for the devices, and "/" itself can be listed
+ * with all below it. What a link in "/" leads to is below something else there. */
+static int add_all_but_devices(int ruleset_fd, int root_fd, uint64_t rights) {
+        LandlockPathBeneathAttr attr = { .allowed_access = rights & LL_FS_READ_DIR, .parent_fd = root_fd };
+        const char *devices = path_basename(PLAN_DEVICES);
+        struct dirent *entry;
+        int fd, r;
+        DIR *dir;
+
+        r = RET_NERRNO((int) landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
+        if (r < 0)
+                return r;
+        fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dir = fd < 0 ? NULL : fdopendir(fd);
+        if (!dir) {
+                r = -errno;
+                (void) safe_close(fd);
+                return r;
+        }
+        while (r >= 0) {
+                errno = 0;
+                entry = readdir(dir);
+                if (!entry) {
+                        r = -errno;
+                        break;
+                }
+                if (entry->d_type != DT_LNK && !streq(entry->d_name, ".") && !streq(entry->d_name, "..") &&
+                    !streq(entry->d_name, devices))
+                        r = add_child_rule(ruleset_fd, dirfd(dir), entry, rights);
+        }
+        (void) closedir(dir);
+        return r;
+}
+
 static int add_path_rule(
                 int ruleset_fd, const Plan *plan, int i, uint64_t handled, SandboxFailure *failure) {
         const PathRule *rule = plan->rules + i;
@@ -89,6 +142,10 @@ static int add_path_rule(
         attr.allowed_access = landlock_rights_for(rule->access, landlock_kind_of_mode(st.st_mode), handled);
         if (attr.allowed_access == 0)
                 return 0; /* for instance ioctl on a kernel that does not control it */
+        if (rule->flags & RULE_BUT_DEVICES) {
+                r = add_all_but_devices(ruleset_fd, fd, attr.allowed_access);
+                return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_RULESET, r, i, rule->path) : 0;
+        }
         attr.parent_fd = fd;
         /* EBADFD: a pipe or the like, which Landlock never restricts. */
         if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0 && errno != EBADFD)

@@ -2,67 +2,7 @@
 
 /* plan_make() on a made-up host. */
 
-#include "config/definition-read.h"
-#include "fake-host.h"
-
-typedef struct Made {
-        int result;
-        Plan *plan;
-        ProblemList problems;
-        Definition *definition;
-} Made;
-
-static Made made;
-
-/* Makes the plan of a definition; what the last call made is freed. */
-static int make(const HostFacts *host,
-                const GlobalIsolation *global,
-                const ManifestGrants *manifest,
-                const char *json) {
-        plan_free(made.plan);
-        problem_list_done(&made.problems);
-        definition_free(made.definition);
-        made = (Made){};
-        if (!fake_files)
-                fake_files = usual_files;
-        ASSERT_OK(definition_read_text(
-                        json, strlen(json), "test", "/etc/x/test.json", &made.definition, &made.problems));
-        made.result = plan_make(made.definition, global, manifest, host, &made.plan, &made.problems);
-        return made.result;
-}
-
-static int make7(const char *json) {
-        HostFacts host = fake_host(7);
-
-        return make(&host, NULL, NULL, json);
-}
-
-static const Problem *problem(const char *code) {
-        for (size_t i = 0; i < made.problems.n_items; i++)
-                if (streq(made.problems.items[i].code, code))
-                        return made.problems.items + i;
-        return NULL;
-}
-
-static const char *message(const char *code) {
-        const Problem *p = problem(code);
-
-        return p ? p->message : NULL;
-}
-
-/* The union of what the rules grant on exactly that path. */
-static unsigned granted(const char *path) {
-        unsigned access = 0;
-
-        for (size_t i = 0; i < made.plan->n_rules; i++)
-                if (path_equal(made.plan->rules[i].path, path) && made.plan->rules[i].resolved)
-                        access |= made.plan->rules[i].access;
-        return access;
-}
-
-static ProtectionState state(ProtectionId id) {
-        return made.plan->protections[id].state;
-}
+#include "plan-test.h"
 
 #define R  ACCESS_READ
 #define X  ACCESS_EXECUTE
@@ -395,84 +335,19 @@ TEST(disabled_and_quarantined_are_refused) {
 }
 
 /* Both directions, through links, in isolation.write and in working_dir. */
-TEST(keys_to_the_house_are_refused) {
-        static const char *const paths[] = {
-                "/home/ada/.ssh",
-                "/home/ada/.config/systemd/user",
-                "/home/ada",
-                "/home",
-                "/",
-                "/etc",
-                "/etc/systemd/system",
-                "/srv/to-ssh",
-                "/home/ada/dotfiles",
-                "/home/ada/dotfiles/autostart",
-                "/home/ada/.config",
-                "/home/ada/.bashrc",
-                "/proc",
-                "/usr",
-                "~/.ssh",
-        };
+TEST(without_a_manifest_all_but_devices_is_read) {
+        unsigned devices = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
-                _cleanup_free_ char *json = strformat(
-                                "{ \"command\": \"true\", \"isolation\": { \"write\": [\"%s\"] } }",
-                                paths[i]);
+        ASSERT_OK(make7("{ \"command\": \"true\" }"));
+        for (size_t i = 0; i < made.plan->n_rules; i++) {
+                const PathRule *rule = made.plan->rules + i;
 
-                printf("# %s\n", paths[i]);
-                ASSERT_ERROR(make7(json), EPERM);
-                ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "isolation.write[0]");
+                ASSERT_EQ(!!(rule->flags & RULE_BUT_DEVICES), path_equal(rule->path, "/"));
+                devices += path_startswith(rule->path, "/dev") && rule->resolved;
         }
-        ASSERT_ERROR(make7("{ \"command\": \"true\", \"working_dir\": \"/home/ada\" }"), EPERM);
-        ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "working directory");
-        ASSERT_OK(make7("{ \"command\": \"true\", \"working_dir\": \"/home/ada/notes\" }"));
-        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/home/ada/notes\", "
-                        "\"/srv\"] } }"));
-}
-
-TEST(keys_by_function) {
-        HostFacts host = fake_host(7);
-
-        fake_files = usual_files;
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.ssh/x", ACCESS_WRITE));
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/run/user/1000/systemd", ACCESS_WRITE));
-        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.ssh/x", ACCESS_READ));
-        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/.sshx", ACCESS_WRITE));
-        ASSERT_NULL(plan_key_to_the_house(&host, "/home/ada/notes", ACCESS_WRITE));
-        /* What other programs of the person run without any sandbox. */
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.claude.json", ACCESS_WRITE));
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/home/ada/.nvm/versions", ACCESS_WRITE));
-        ASSERT_NOT_NULL(plan_key_to_the_house(&host, "/usr/local/bin", ACCESS_WRITE));
-        ASSERT_NULL(plan_key_to_the_house(
-                        &host, "/usr/lib/some-server", ACCESS_WRITE)); /* a program's own */
-}
-
-TEST(keys_of_persons_hold_in_the_system_manager) {
-        static const struct {
-                const char *path;
-                bool key;
-        } table[] = {
-                { "/home", true },
-                { "/home/eve", true },
-                { "/home/eve/.ssh/x", true },
-                { "/home/eve/.bashrc", true },
-                { "/root", true },
-                { "/root/.ssh", true },
-                { "/home/eve/notes", false },
-                { "/home/.ssh", true },
-                { "/var/lib/mcp/test/.ssh", false },
-                { "/homes/eve", false },
-                { "/home/eve/.sshx", false },
-                { "/root/notes", false },
-        };
-        HostFacts host = fake_host(7);
-
-        host.scope = RUNTIME_SCOPE_SYSTEM;
-        host.home = host.state_dir = "/var/lib/mcp/test";
-        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
-                printf("# %s\n", table[i].path);
-                ASSERT_EQ(plan_key_to_the_house(&host, table[i].path, ACCESS_WRITE) != NULL, table[i].key);
-        }
+        ASSERT_EQ(granted("/dev/ptmx"), 0U);
+        ASSERT_NE(granted("/dev/null") & ACCESS_READ, 0U);
+        ASSERT_EQ(devices, 2U); /* of those in the policy that this host has */
 }
 
 TEST(missing_grants_are_fatal_missing_baseline_is_not) {

@@ -102,7 +102,7 @@ TEST(text_names_what_will_be_done) {
                 "Limits: memory 512M, tasks 64, cpu 150%",
                 "Rlimits: nofile 4096, core infinity",
                 "Stop: end of input, after 5s SIGTERM, after 10s more SIGKILL",
-                "reads will not be confined",
+                "reads will not be confined but for devices",
                 "/srv/link -> /srv/data",
                 "isolation.write[0]",
                 "baseline: terminal (skipped: not there)",

@@ -217,6 +217,22 @@ TEST(outside_it_nothing_is_written) {
         ASSERT_EQ(ATTEMPT(p, W("write"), W(in_root("work/out"))), EACCES);
 }
 
+TEST(devices_are_neither_read_nor_written_unless_they_are_granted) {
+        _cleanup_plan_ Plan *p = NULL;
+
+        set_up("A=");
+        p = plan_for("");
+        ASSERT_EQ(ATTEMPT(p, W("read"), W("/dev/null")), 0);
+        ASSERT_EQ(ATTEMPT(p, W("read"), W("/dev/urandom")), 0);
+        ASSERT_EQ(ATTEMPT(p, W("read"), W("/dev/ptmx")), EACCES);
+        ASSERT_EQ(ATTEMPT(p, W("list"), W("/dev")), 0);
+        ASSERT_EQ(ATTEMPT(p, W("list"), W("/")), 0);
+        ASSERT_EQ(ATTEMPT(p, W("read"), W("/etc/passwd")), 0);
+        plan_free(p);
+        p = plan_for("\"write\": [\"/dev/ptmx\"]");
+        ASSERT_EQ(ATTEMPT(p, W("read"), W("/dev/ptmx")), 0);
+}
+
 TEST(grants_of_every_kind_of_file) {
         static const char *const kinds[] = { "file",     "fifo",     "socket", "dir",
                                              "sym-file", "sym-fifo", "sym-dir" };
@@ -596,6 +612,7 @@ TEST(a_confinement_that_denies_nothing_is_noticed) {
                 if (streq(p->rules[i].path, "/")) {
                         ASSERT_OK(free_and_strdup(&p->rules[i].path, "//"));
                         p->rules[i].access |= ACCESS_WRITE;
+                        p->rules[i].flags &= ~(unsigned) RULE_BUT_DEVICES;
                         p->rules[i].path[0] = '.';
                 }
         ASSERT_OK(RET_NERRNO(chdir("/")));

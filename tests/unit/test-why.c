@@ -114,6 +114,18 @@ TEST(what_is_allowed_names_its_rule) {
         ASSERT_EQ(ask(&host, CONNECT("example.com", 443)), WHY_ALLOWED);
 }
 
+/* Nobody asked for reads to be confined, and devices are all the same. */
+TEST(reading_a_device) {
+        HostFacts host = fake_host(7);
+
+        denied_until_proposed(&host, PLAIN, PATH("/dev/ptmx", ACCESS_READ));
+        denied_until_proposed(&host, PLAIN, PATH("/dev/ptmx", ACCESS_WRITE));
+        make(&host, PLAIN);
+        ASSERT_EQ(ask(&host, PATH("/dev/null", ACCESS_READ)), WHY_ALLOWED);
+        ASSERT_EQ(ask(&host, PATH("/dev/shm/file", ACCESS_EXECUTE)), WHY_ALLOWED);
+        ASSERT_EQ(ask(&host, PATH("/devices", ACCESS_READ)), WHY_ALLOWED);
+}
+
 TEST(writing_elsewhere) {
         HostFacts host = fake_host(7);
 
