@@ -252,6 +252,48 @@ static int check_keys(PlanContext *c) {
         return 0;
 }
 
+/* A socket that is asked for by name is given: whoever lists the session bus may have reasons. But it is said. */
+static int check_sockets(PlanContext *c) {
+        _cleanup_house_keys_ HouseKeys keys = {};
+        const TextList *list = &c->d->isolation.unix_paths;
+        int r;
+
+        if (c->plan->unix_sockets == UNIX_ANY && c->host->scope == RUNTIME_SCOPE_USER)
+                plan_problem(c,
+                             PROBLEM_WARNING,
+                             "MCP-P-SOCKET-KEY",
+                             NULL,
+                             "Say \"none\", or list the sockets that it needs.",
+                             "isolation.unix_sockets is any: over the session bus the server can have the "
+                             "user's manager start programs outside the sandbox.");
+        if (c->plan->unix_sockets != UNIX_LIST)
+                return 0;
+        r = house_keys_init(c->host, &keys);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < c->plan->n_rules; i++) {
+                const PathRule *rule = c->plan->rules + i;
+                const char *index = startswith(rule->source, "isolation.unix_sockets[");
+                size_t item = index ? strtoul(index, NULL, 10) : list->n_items;
+                const HouseKey *key;
+
+                if (item >= list->n_items || !rule->resolved)
+                        continue;
+                key = house_keys_find(&keys, rule->resolved);
+                if (key)
+                        plan_problem(c,
+                                     PROBLEM_WARNING,
+                                     "MCP-P-SOCKET-KEY",
+                                     list->items + item,
+                                     "Take it out if the server can do without.",
+                                     "The server may connect to %s, and with it out of the sandbox: %s: %s.",
+                                     rule->resolved,
+                                     key->path,
+                                     key->reason);
+        }
+        return 0;
+}
+
 static void check_manifest_conflicts(PlanContext *c) {
         const char *remedy = "Say it in the manifest.";
 
@@ -293,6 +335,8 @@ int plan_grants(PlanContext *c) {
                 r = grant_list(c, &c->d->isolation.unix_paths, "isolation.unix_sockets", ACCESS_UNIX);
         if (r >= 0)
                 r = check_keys(c);
+        if (r >= 0)
+                r = check_sockets(c);
         if (r >= 0)
                 r = plan_check_reach(c);
         if (r >= 0 && c->manifest)
