@@ -49,8 +49,9 @@ static int deny_syscalls(scmp_filter_ctx ctx) {
         return 0;
 }
 
-/* Typing into the terminal of others, user namespaces (their owner could mount), and the limits of other processes: a
- * CPU time of 0 kills them, where Landlock's scope keeps signals out. A process names itself 0 there. */
+/* Typing into the terminal of others, user namespaces (their owner could mount), children for one's parent to wait for (a
+ * zombie that it knows nothing of would keep the scope for ever), and the limits of other processes: a CPU time of 0 kills
+ * them, where Landlock's scope keeps signals out. A process names itself 0 there. */
 static int deny_arguments(scmp_filter_ctx ctx) {
 #if defined(__s390__) || defined(__CRIS__)
         const unsigned clone_flags = 1;
@@ -82,6 +83,13 @@ static int deny_arguments(scmp_filter_ctx ctx) {
                                 SCMP_SYS(clone),
                                 1,
                                 SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(clone),
+                                1,
+                                SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_PARENT, CLONE_PARENT));
         if (r >= 0)
                 r = seccomp_rule_add_exact(
                                 ctx,

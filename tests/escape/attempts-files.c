@@ -3,6 +3,7 @@
 /* Files outside: every way to write, create, remove, move, read and run them. */
 
 #include <dirent.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -43,6 +44,21 @@ static int write_by_dotdot(const World *w, const char *name) {
         int dir = open(w->inside, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
         return dir < 0 ? BROKEN : outcome(openat(dir, name, O_WRONLY | O_CLOEXEC));
+}
+
+/* A directory outside that the client handed over as standard input. */
+static int write_at_stdin(const World *w, const char *name) {
+        int r = outcome(openat(STDIN_FILENO, name, O_WRONLY | O_CLOEXEC));
+
+        return r == ENOTDIR ? CANNOT_TRY : r;
+}
+
+static int write_from_there(const World *w, const char *name) {
+        return chdir(w->outside) < 0 ? BROKEN : outcome(open(name, O_WRONLY | O_CLOEXEC));
+}
+
+static int write_in_new_root(const World *w, const char *name) {
+        return chroot(w->outside) < 0 ? errno : outcome(open(name, O_WRONLY | O_CLOEXEC));
 }
 
 static int write_through_symlink(const World *w, const char *name) {
@@ -118,6 +134,11 @@ static int mksocket_outside(const World *w, const char *name) {
         return outcome(mknod(outside(w, name), S_IFSOCK | 0600, 0));
 }
 
+/* The one device that needs no privilege: it hides a file of a lower layer. */
+static int mkwhiteout_outside(const World *w, const char *name) {
+        return outcome(mknod(outside(w, name), S_IFCHR, 0));
+}
+
 static int rename_out(const World *w, const char *name) {
         if (write_file(inside(w, name), "x") != 0)
                 return BROKEN;
@@ -137,6 +158,11 @@ static int exchange(const World *w, const char *name) {
                 return BROKEN;
         return outcome(renameat2(
                         AT_FDCWD, inside(w, "exchanged"), AT_FDCWD, outside(w, name), RENAME_EXCHANGE));
+}
+
+static int rename_with_whiteout(const World *w, const char *name) {
+        return outcome(renameat2(
+                        AT_FDCWD, outside(w, name), AT_FDCWD, outside(w, "whited-out"), RENAME_WHITEOUT));
 }
 
 static int link_out(const World *w, const char *name) {
@@ -213,6 +239,21 @@ static int ioctl_on_terminal(const World *w, const char *path) {
         return fd < 0 ? errno : outcome(ioctl(fd, TIOCGWINSZ, &size));
 }
 
+/* What is typed into it would be ours to read. */
+static int read_terminal(const World *w, const char *name) {
+        return outcome(open(w->terminal, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+}
+
+static int write_terminal(const World *w, const char *name) {
+        return outcome(open(w->terminal, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+}
+
+static int list_devices(const World *w, const char *path) {
+        DIR *d = opendir(path);
+
+        return d ? outcome(closedir(d)) : errno;
+}
+
 static int open_by_handle(const World *w, const char *name) {
         struct {
                 struct file_handle h;
@@ -255,6 +296,14 @@ static int watch_outside(const World *w, const char *name) {
         return fd < 0 ? BROKEN : outcome(inotify_add_watch(fd, w->outside, IN_CREATE));
 }
 
+static int mark_outside(const World *w, const char *name) {
+        int fd = fanotify_init(FAN_CLOEXEC | FAN_CLASS_NOTIF | FAN_REPORT_FID, O_RDONLY), r;
+
+        r = fd < 0 ? errno
+                   : outcome(fanotify_mark(fd, FAN_MARK_ADD, FAN_CREATE | FAN_ONDIR, AT_FDCWD, w->outside));
+        return r == ENOSYS || r == EPERM ? CANNOT_TRY : r;
+}
+
 #define ATTRIBUTES "no Landlock ABI mediates a file's attributes"
 #define PLANT(path)                                              \
         {                                                        \
@@ -265,9 +314,12 @@ const Attempt file_attempts[] = {
         { "write", write_outside, "write", WRITE_RIGHT },
         { "create", create_outside, "create", WRITE_RIGHT },
         { "truncate by path", truncate_by_path, "truncate", LANDLOCK(3) },
-        { "truncate by O_RDONLY|O_TRUNC", truncate_read_only, "open-trunc", { OPEN, 3, 3, 3, 1, 1, 1 } },
+        { "truncate by O_RDONLY|O_TRUNC", truncate_read_only, "open-trunc", USE_RIGHT(3) },
         { "O_TMPFILE", tmpfile_outside, NULL, WRITE_RIGHT },
         { "write behind ..", write_by_dotdot, "../outside/write", WRITE_RIGHT },
+        { "write below standard input", write_at_stdin, "write", WRITE_RIGHT },
+        { "write from outside", write_from_there, "write", WRITE_RIGHT },
+        { "write in another root", write_in_new_root, "/write", ALWAYS, LOOSE },
         { "write through a symlink", write_through_symlink, "write", WRITE_RIGHT },
         { "re-open a read-only descriptor", reopen_for_writing, "write", WRITE_RIGHT },
         { "re-open an O_PATH descriptor", reopen_path_for_writing, "write", WRITE_RIGHT },
@@ -278,6 +330,8 @@ const Attempt file_attempts[] = {
         { "symlink", symlink_outside, "symlink", WRITE_RIGHT },
         { "mkfifo", mkfifo_outside, "mkfifo", WRITE_RIGHT },
         { "mknod of a socket", mksocket_outside, "mksocket", WRITE_RIGHT },
+        { "mknod of a whiteout", mkwhiteout_outside, "whiteout", WRITE_RIGHT, LOOSE },
+        { "rename with a whiteout", rename_with_whiteout, "write", WRITE_RIGHT, LOOSE },
         { "rename within outside", rename_outside, "rename", WRITE_RIGHT },
         { "rename to outside", rename_out, "rename-out", WRITE_RIGHT },
         { "rename from outside", rename_in, "rename-in", WRITE_RIGHT },
@@ -298,8 +352,27 @@ const Attempt file_attempts[] = {
         PLANT(".profile"),
         PLANT(".gitconfig"),
         PLANT(".run/systemd/user/escape.service"),
+        PLANT(".bash_profile"),
+        PLANT(".zshenv"),
+        PLANT(".pam_environment"),
+        PLANT(".npmrc"),
+        PLANT(".claude.json"),
+        PLANT(".config/fish/conf.d/escape.fish"),
+        PLANT(".config/containers/systemd/escape.container"),
+        PLANT(".config/user-tmpfiles.d/escape.conf"),
+        PLANT(".config/pip/pip.conf"),
+        PLANT(".config/git/config"),
+        PLANT(".config/dconf/user"),
+        PLANT(".config/Code/User/settings.json"),
+        PLANT(".local/lib/python3/site-packages/escape.pth"),
+        PLANT(".local/share/applications/escape.desktop"),
+        PLANT(".local/share/nautilus/scripts/escape"),
+        PLANT(".mozilla/native-messaging-hosts/escape.json"),
         { "/etc/passwd", open_for_writing, "/etc/passwd", WRITE_RIGHT, LOOSE },
         { "core_pattern", open_for_writing, "/proc/sys/kernel/core_pattern", WRITE_RIGHT, LOOSE },
+        { "crontab", open_for_writing, "/var/spool/cron/crontabs/root", WRITE_RIGHT, LOOSE },
+        { "ld.so.preload", open_for_writing, "/etc/ld.so.preload", WRITE_RIGHT, LOOSE },
+        { "sysrq-trigger", open_for_writing, "/proc/sysrq-trigger", WRITE_RIGHT, LOOSE },
         { "cgroup.procs", open_for_writing, "/sys/fs/cgroup/cgroup.procs", WRITE_RIGHT, LOOSE },
         { "uevent_helper", open_for_writing, "/sys/kernel/uevent_helper", WRITE_RIGHT, LOOSE },
 
@@ -309,13 +382,17 @@ const Attempt file_attempts[] = {
         { "list", list_outside, NULL, READ_RIGHT },
         { "execute", exec_outside, "tool", READ_RIGHT },
         { "execute by the loader", load_outside, "tool", READ_RIGHT },
+        { "read another terminal", read_terminal, NULL, LANDLOCK(1) },
+        { "write to another terminal", write_terminal, NULL, WRITE_RIGHT },
+        { "list the terminals", list_devices, "/dev/pts", READ_RIGHT },
         { "open by file handle", open_by_handle, "secret", ALWAYS, LOOSE },
-        { "ioctl on a terminal device", ioctl_on_terminal, "/dev/ptmx", { OPEN, 5, 5, 5, 1, 1, 1 }, LOOSE },
+        { "ioctl on a terminal device", ioctl_on_terminal, "/dev/ptmx", LANDLOCK(1), LOOSE },
 
         { "chmod", chmod_outside, "attributes", NEVER, .known = ATTRIBUTES },
         { "touch", touch_outside, "attributes", NEVER, .known = ATTRIBUTES },
         { "setxattr", setxattr_outside, "attributes", NEVER, .known = ATTRIBUTES },
         { "stat", stat_outside, "attributes", NEVER, .known = ATTRIBUTES },
+        { "fanotify", mark_outside, NULL, NEVER, .known = "no Landlock ABI mediates fanotify" },
         { "inotify", watch_outside, NULL, NEVER, .known = "no Landlock ABI mediates inotify" },
         {},
 };

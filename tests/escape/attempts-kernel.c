@@ -40,6 +40,14 @@ static const struct {
         { "init_module", SYS_init_module, { 0 }, EFAULT },
         { "swapon", SYS_swapon, { 0 }, EFAULT },
         { "acct", SYS_acct, { 0 }, 0 },
+        { "unshare of mounts", SYS_unshare, { CLONE_NEWNS }, 0 },
+        { "unshare of the network", SYS_unshare, { CLONE_NEWNET }, 0 },
+        { "sethostname", SYS_sethostname, { 0, 0 }, EFAULT },
+        { "mount_setattr", SYS_mount_setattr, { (unsigned long) -100, 0, 0, 0, 0 }, EFAULT },
+        { "open_by_handle_at", SYS_open_by_handle_at, { (unsigned long) -100, 0, 0 }, EFAULT },
+        { "vhangup", SYS_vhangup, { 0 }, 0 },
+        { "quotactl", SYS_quotactl, { 0 }, ENODEV },
+        { "reboot", SYS_reboot, { 0 }, EINVAL },
         { "unshare", SYS_unshare, { CLONE_NEWUSER }, 0 },
         { "unshare with a high bit", SYS_unshare, { HIGH_BIT | CLONE_NEWUSER }, 0 },
         { "TIOCSTI", SYS_ioctl, { 0, TIOCSTI, 0 }, ENOTTY },
@@ -72,6 +80,21 @@ static int clone3_userns(const World *w, const char *name) {
         struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
         long pid = syscall(SYS_clone3, &args, sizeof(args));
 
+        if (pid == 0)
+                _exit(0);
+        return pid < 0 ? errno : outcome(waitpid((pid_t) pid, NULL, 0));
+}
+
+/* CLONE_INTO_CGROUP: a child that begins where nothing limits it. */
+static int clone3_cgroup(const World *w, const char *name) {
+        struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
+        int fd = open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        long pid;
+
+        if (fd < 0)
+                return CANNOT_TRY;
+        args.cgroup = (uint64_t) fd;
+        pid = syscall(SYS_clone3, &args, sizeof(args));
         if (pid == 0)
                 _exit(0);
         return pid < 0 ? errno : outcome(waitpid((pid_t) pid, NULL, 0));
@@ -136,10 +159,19 @@ const Attempt kernel_attempts[] = {
         CALL("init_module"),
         CALL("swapon"),
         CALL("acct"),
+        CALL("mount_setattr"),
+        CALL("open_by_handle_at"),
+        CALL("vhangup"),
+        CALL("quotactl"),
+        CALL("reboot"),
+        CALL("sethostname"),
+        CALL("unshare of mounts"),
+        CALL("unshare of the network"),
         CALL("unshare"),
         CALL("unshare with a high bit"),
         { "clone into a user namespace", clone_userns, NULL, ALWAYS, LOOSE },
         { "clone3 into a user namespace", clone3_userns, NULL, ALWAYS, LOOSE },
+        { "clone3 into another cgroup", clone3_cgroup, NULL, ALWAYS, LOOSE },
         CALL("TIOCSTI"),
         CALL("TIOCSTI with a high bit"),
         CALL("TIOCLINUX"),

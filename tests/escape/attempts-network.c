@@ -51,6 +51,17 @@ static int tcp6_connect(const World *w, const char *which) {
         return r == ECONNREFUSED ? 0 : r == EADDRNOTAVAIL || r == ENETUNREACH ? CANNOT_TRY : r;
 }
 
+/* The IPv6 socket's way to an IPv4 address. */
+static int tcp_mapped_connect(const World *w, const char *which) {
+        struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons(port_of(w, which)) };
+        int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), r;
+
+        if (inet_pton(AF_INET6, "::ffff:127.0.0.1", &a.sin6_addr) != 1)
+                return BROKEN;
+        r = fd < 0 ? errno : outcome(connect(fd, (struct sockaddr *) &a, sizeof(a)));
+        return r == ENETUNREACH || r == EADDRNOTAVAIL ? CANNOT_TRY : r;
+}
+
 static int tcp_bind(const World *w, const char *which) {
         struct sockaddr_in a = loopback(strcmp(which, "listed") == 0 ? w->bind_port : 0);
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -124,6 +135,12 @@ static const struct {
         { "vsock", AF_VSOCK_NUMBER, SOCK_STREAM, 0 },
         { "alg", AF_ALG, SOCK_SEQPACKET, 0 },
         { "bluetooth", AF_BLUETOOTH, SOCK_RAW, 1 },
+        { "smc", AF_SMC, SOCK_STREAM, 0 },
+        { "tipc", AF_TIPC, SOCK_STREAM, 0 },
+        { "can", AF_CAN, SOCK_RAW, 1 },
+        { "xdp", AF_XDP, SOCK_RAW, 0 },
+        { "rds", AF_RDS, SOCK_SEQPACKET, 0 },
+        { "key", AF_KEY, SOCK_RAW, 2 },
         { "high family", HIGH_BIT | AF_INET, SOCK_STREAM, 0 },
         { "high family, udp", HIGH_BIT | AF_INET, SOCK_DGRAM, 0 },
         { "high type, udp", AF_INET, HIGH_BIT | SOCK_DGRAM, 0 },
@@ -166,6 +183,27 @@ static int unix_stream(const World *w, const char *name) {
 
 static int unix_dgram(const World *w, const char *name) {
         return unix_connect(SOCK_DGRAM, outside(w, name), NULL);
+}
+
+static int unix_packet(const World *w, const char *name) {
+        return unix_connect(SOCK_SEQPACKET, outside(w, name), NULL);
+}
+
+static int unix_of_session(const World *w, const char *name) {
+        return unix_connect(SOCK_STREAM, at_home(w, name), NULL);
+}
+
+/* A name of one's own for a socket that is not one's own. */
+static int unix_by_hard_link(const World *w, const char *name) {
+        if (link(outside(w, name), inside(w, "linked.sock")) < 0)
+                return errno;
+        return unix_connect(SOCK_STREAM, inside(w, "linked.sock"), NULL);
+}
+
+static int unix_by_symlink(const World *w, const char *name) {
+        if (symlink(outside(w, name), inside(w, "symlink.sock")) < 0)
+                return BROKEN;
+        return unix_connect(SOCK_STREAM, inside(w, "symlink.sock"), NULL);
 }
 
 static int unix_abstract(const World *w, const char *name) {
@@ -259,30 +297,35 @@ static int unix_own(const World *w, const char *name) {
         return r ?: unix_connect(SOCK_STREAM, inside(w, name), NULL);
 }
 
-#define TCP_UNLISTED                               \
-        {                                          \
-                OPEN, OPEN, SHUT, OPEN, SHUT, 4, 4 \
+#define TCP_UNLISTED                                     \
+        {                                                \
+                OPEN, OPEN, SHUT, OPEN, SHUT, 4, 4, OPEN \
         }
-#define TCP_LISTED_CONNECT                            \
-        {                                             \
-                OPEN, OPEN, SHUT, OPEN, SHUT, OPEN, 4 \
+#define TCP_LISTED_CONNECT                                  \
+        {                                                   \
+                OPEN, OPEN, SHUT, OPEN, SHUT, OPEN, 4, OPEN \
         }
-#define TCP_LISTED_BIND                               \
-        {                                             \
-                OPEN, OPEN, SHUT, OPEN, SHUT, 4, OPEN \
+#define TCP_LISTED_BIND                                     \
+        {                                                   \
+                OPEN, OPEN, SHUT, OPEN, SHUT, 4, OPEN, OPEN \
+        }
+#define SESSION(path)                                               \
+        {                                                           \
+                "UNIX " path, unix_of_session, path, UNIX_FILTER(9) \
         }
 #define UNMEDIATED "listen() without bind() is not mediated by Landlock, and a listed port needs listen()"
 
 const Attempt network_attempts[] = {
         { "TCP connect", tcp_connect, "unlisted", TCP_UNLISTED },
         { "TCP connect by IPv6", tcp6_connect, "unlisted", TCP_UNLISTED },
+        { "TCP connect by a mapped address", tcp_mapped_connect, "unlisted", TCP_UNLISTED },
         { "TCP connect to a listed port", tcp_connect, "listed", TCP_LISTED_CONNECT },
         { "TCP bind to any port", tcp_bind, "any", TCP_UNLISTED },
         { "TCP bind to a listed port", tcp_bind, "listed", TCP_LISTED_BIND },
         { "TCP listen without bind",
           listen_unbound,
           NULL,
-          { OPEN, OPEN, SHUT, OPEN, SHUT, SHUT, EITHER },
+          { OPEN, OPEN, SHUT, OPEN, SHUT, SHUT, EITHER, OPEN },
           .known = UNMEDIATED },
         { "fast open by sendto", fast_open, "sendto", NETWORK_FILTER },
         { "fast open by sendmsg", fast_open, "sendmsg", NETWORK_FILTER },
@@ -303,34 +346,51 @@ const Attempt network_attempts[] = {
         { "vsock", make_socket, "vsock", NETWORK_FILTER, LOOSE },
         { "kernel cryptography", make_socket, "alg", NETWORK_FILTER, LOOSE },
         { "Bluetooth", make_socket, "bluetooth", NETWORK_FILTER, LOOSE },
-        { "family with a high bit",
-          make_socket,
-          "high family",
-          { OPEN, OPEN, SHUT, OPEN, SHUT, SHUT, SHUT },
-          LOOSE },
+        { "SMC", make_socket, "smc", NETWORK_FILTER, LOOSE },
+        { "TIPC", make_socket, "tipc", NETWORK_FILTER, LOOSE },
+        { "CAN", make_socket, "can", NETWORK_FILTER, LOOSE },
+        { "XDP", make_socket, "xdp", NETWORK_FILTER, LOOSE },
+        { "RDS", make_socket, "rds", NETWORK_FILTER, LOOSE },
+        { "IPsec keys", make_socket, "key", NETWORK_FILTER, LOOSE },
+        { "family with a high bit", make_socket, "high family", NETWORK_FILTER, LOOSE },
         { "UDP, family with a high bit", make_socket, "high family, udp", NETWORK_FILTER, LOOSE },
         { "UDP, type with a high bit", make_socket, "high type, udp", NETWORK_FILTER, LOOSE },
         { "MPTCP, protocol with a high bit", make_socket, "high protocol, mptcp", NETWORK_FILTER, LOOSE },
 
-        { "UNIX stream", unix_stream, "stream.sock", UNIX_FILTER },
-        { "UNIX datagram", unix_dgram, "dgram.sock", UNIX_FILTER },
-        { "UNIX abstract", unix_abstract, NULL, UNIX_FILTER },
-        { "UNIX with a high bit", make_socket, "high unix", UNIX_FILTER },
-        { "UNIX with all high bits", make_socket, "all high unix", UNIX_FILTER },
-        { "UNIX bind outside", unix_bind, "bound.sock", { OPEN, SHUT, SHUT, 1, SHUT, SHUT, SHUT } },
-        { "UNIX server inside", unix_own, "own.sock", UNIX_FILTER },
-        { "datagram pair to a path", pair_to_path, "dgram.sock", UNIX_FILTER },
-        { "datagram pair connected to a path", pair_connect_to_path, "dgram.sock", UNIX_FILTER },
-        { "raw pair to a path", raw_pair_to_path, "dgram.sock", UNIX_FILTER },
-        { "datagram pair to an abstract name", pair_to_abstract, ".dgram", UNIX_FILTER },
-        { "datagram pair with high bits", high_pair_to_path, "dgram.sock", UNIX_FILTER },
+        { "UNIX stream", unix_stream, "stream.sock", UNIX_FILTER(9) },
+        { "UNIX stream that is listed", unix_stream, "listed.sock", UNIX_FILTER(OPEN) },
+        { "UNIX packets", unix_packet, "packet.sock", UNIX_FILTER(9) },
+        { "UNIX stream by a symlink", unix_by_symlink, "stream.sock", UNIX_FILTER(9) },
+        { "UNIX stream by a hard link",
+          unix_by_hard_link,
+          "stream.sock",
+          { OPEN, SHUT, SHUT, 1, SHUT, SHUT, SHUT, 1 } },
+        SESSION(".run/bus"),
+        SESSION(".run/systemd/private"),
+        SESSION(".run/gnupg/S.gpg-agent"),
+        SESSION(".run/keyring/ssh"),
+        SESSION(".run/wayland-0"),
+        SESSION(".run/pipewire-0"),
+        SESSION(".run/docker.sock"),
+        SESSION(".run/mcp/other.sock"),
+        { "UNIX datagram", unix_dgram, "dgram.sock", UNIX_FILTER(9) },
+        { "UNIX abstract", unix_abstract, NULL, UNIX_FILTER(6) },
+        { "UNIX with a high bit", make_socket, "high unix", UNIX_FILTER(OPEN) },
+        { "UNIX with all high bits", make_socket, "all high unix", UNIX_FILTER(OPEN) },
+        { "UNIX bind outside", unix_bind, "bound.sock", { OPEN, SHUT, SHUT, 1, SHUT, SHUT, SHUT, 1 } },
+        { "UNIX server inside", unix_own, "own.sock", UNIX_FILTER(OPEN) },
+        { "datagram pair to a path", pair_to_path, "dgram.sock", UNIX_FILTER(9) },
+        { "datagram pair connected to a path", pair_connect_to_path, "dgram.sock", UNIX_FILTER(9) },
+        { "raw pair to a path", raw_pair_to_path, "dgram.sock", UNIX_FILTER(9) },
+        { "datagram pair to an abstract name", pair_to_abstract, ".dgram", UNIX_FILTER(6) },
+        { "datagram pair with high bits", high_pair_to_path, "dgram.sock", UNIX_FILTER(9) },
         { "stream pair that listens",
           pair_listen,
           "pair.sock",
-          { EITHER, SHUT, SHUT, EITHER, SHUT, SHUT, SHUT } },
+          { EITHER, SHUT, SHUT, EITHER, SHUT, SHUT, SHUT, EITHER } },
         { "stream pair that connects",
           pair_stream_connect,
           "stream.sock",
-          { EITHER, SHUT, SHUT, EITHER, SHUT, SHUT, SHUT } },
+          { EITHER, SHUT, SHUT, EITHER, SHUT, SHUT, SHUT, EITHER } },
         {},
 };

@@ -2,14 +2,18 @@
 
 /* Other processes of the same user, and what a process inherits. */
 
+#include <dirent.h>
 #include <linux/kcmp.h>
 #include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -46,6 +50,27 @@ static int read_by_root(const World *w, const char *name) {
         return outcome(open(path, O_RDONLY | O_CLOEXEC));
 }
 
+static int list_proc(const World *w, const char *name) {
+        DIR *d = opendir(of_victim(w, name));
+        struct dirent *entry;
+
+        if (!d)
+                return errno;
+        errno = 0;
+        while ((entry = readdir(d)))
+                if (entry->d_name[0] != '.')
+                        return 0;
+        return errno ?: EACCES;
+}
+
+/* Whoever is above: the supervisor, for which the driver stands here. */
+static int read_of_parent(const World *w, const char *name) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/%s", w->parent, name);
+        return outcome(open(path, O_RDONLY | O_CLOEXEC));
+}
+
 /* ---- taking over ---- */
 
 static int ptrace_seize(const World *w, const char *name) {
@@ -77,6 +102,47 @@ static int pidfd_steal(const World *w, const char *name) {
 
 static int compare_files(const World *w, const char *name) {
         return outcome(syscall(SYS_kcmp, getpid(), w->victim, KCMP_FILE, 0, 0));
+}
+
+static int pages_of_victim(const World *w, const char *name) {
+        unsigned long nodes = 1;
+
+        if (strcmp(name, "migrate") == 0)
+                return outcome(syscall(SYS_migrate_pages, w->victim, sizeof(nodes) * 8, &nodes, &nodes));
+        return outcome(syscall(SYS_move_pages, w->victim, 0UL, NULL, NULL, NULL, 0));
+}
+
+static int robust_list_of_victim(const World *w, const char *name) {
+        void *head;
+        size_t size;
+
+        return outcome(syscall(SYS_get_robust_list, w->victim, &head, &size));
+}
+
+/* An advice that changes nothing, about no memory at all. */
+static int advise_victim(const World *w, const char *name) {
+        int pidfd = (int) syscall(SYS_pidfd_open, w->victim, 0);
+
+        return pidfd < 0 ? CANNOT_TRY
+                         : outcome(syscall(SYS_process_madvise, pidfd, NULL, 0UL, 20 /* MADV_COLD */, 0U));
+}
+
+#define PIDFD_GET_MNT_NAMESPACE _IO(0xff, 3) /* <linux/pidfd.h> of Linux 6.11 */
+
+static int namespace_of_victim(const World *w, const char *name) {
+        int pidfd = (int) syscall(SYS_pidfd_open, w->victim, 0), r;
+
+        r = pidfd < 0 ? ENOTTY : outcome(ioctl(pidfd, PIDFD_GET_MNT_NAMESPACE, 0));
+        return r == ENOTTY || r == EINVAL ? CANNOT_TRY : r;
+}
+
+/* A brother rather than a child: it would be its parent's to wait for, and a zombie that nobody knows of. */
+static int clone_brother(const World *w, const char *name) {
+        long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+        if (pid == 0)
+                _exit(0);
+        return pid < 0 ? errno : 0;
 }
 
 /* ---- signals ---- */
@@ -134,6 +200,21 @@ static int affinity_of_victim(const World *w, const char *name) {
         return r ?: outcome(sched_setaffinity(w->victim, sizeof(set), &set));
 }
 
+static int schedule_victim(const World *w, const char *name) {
+        struct sched_param param = {};
+        int policy = sched_getscheduler(w->victim);
+
+        return policy < 0 || sched_getparam(w->victim, &param) < 0
+                               ? errno
+                               : outcome(sched_setscheduler(w->victim, policy, &param));
+}
+
+static int io_priority_of_victim(const World *w, const char *name) {
+        long value = syscall(SYS_ioprio_get, 1 /* IOPRIO_WHO_PROCESS */, w->victim);
+
+        return value < 0 ? errno : outcome(syscall(SYS_ioprio_set, 1, w->victim, value));
+}
+
 static int open_queue(const World *w, const char *name) {
         char queue[80];
         int r;
@@ -141,6 +222,30 @@ static int open_queue(const World *w, const char *name) {
         snprintf(queue, sizeof(queue), "/%s", w->abstract);
         r = outcome(mq_open(queue, O_RDWR | O_CLOEXEC));
         return r == ENOSYS ? CANNOT_TRY : r;
+}
+
+static int use_message_queue(const World *w, const char *name) {
+        const struct {
+                long type;
+                char text[1];
+        } message = { 1, "x" };
+        int id = msgget(VICTIM_KEY(w->victim), 0);
+
+        return id < 0 ? errno : outcome(msgsnd(id, &message, sizeof(message.text), IPC_NOWAIT));
+}
+
+static int use_semaphore(const World *w, const char *name) {
+        struct sembuf up = { .sem_op = 1, .sem_flg = IPC_NOWAIT };
+        int id = semget(VICTIM_KEY(w->victim), 0, 0);
+
+        return id < 0 ? errno : outcome(semop(id, &up, 1));
+}
+
+static int open_memory(const World *w, const char *name) {
+        char path[80];
+
+        snprintf(path, sizeof(path), "/%s", w->abstract);
+        return outcome(shm_open(path, O_RDWR | O_CLOEXEC, 0));
 }
 
 static int attach_shm(const World *w, const char *name) {
@@ -208,6 +313,26 @@ const Attempt process_attempts[] = {
         { "/proc/PID/root", read_by_root, "secret", LANDLOCK(1) },
         { "/proc/PID/ns", readlink_proc, "ns/mnt", LANDLOCK(1) },
         { "/proc/PID/oom_score_adj", write_proc, "oom_score_adj", LANDLOCK(1), LOOSE },
+        { "/proc/PID/coredump_filter", write_proc, "coredump_filter", LANDLOCK(1) },
+        { "/proc/PID/timerslack_ns", write_proc, "timerslack_ns", LANDLOCK(1), LOOSE },
+        { "/proc/PID/comm", write_proc, "comm", LANDLOCK(1) },
+        { "/proc/PID/clear_refs", write_proc, "clear_refs", LANDLOCK(1), LOOSE },
+        { "/proc/PID/autogroup", write_proc, "autogroup", LANDLOCK(1), LOOSE },
+        { "/proc/PID/attr", write_proc, "attr/current", LANDLOCK(1), LOOSE },
+        { "/proc/PID/auxv", read_proc, "auxv", LANDLOCK(1) },
+        { "/proc/PID/io", read_proc, "io", LANDLOCK(1), LOOSE },
+        { "/proc/PID/syscall", read_proc, "syscall", LANDLOCK(1), LOOSE },
+        { "/proc/PID/pagemap", read_proc, "pagemap", LANDLOCK(1), LOOSE },
+        { "/proc/PID/map_files", list_proc, "map_files", LANDLOCK(1), LOOSE },
+        { "list /proc/PID/fd",
+          list_proc,
+          "fd",
+          NEVER,
+          LOOSE,
+          .known = "numbers alone: the links are denied" },
+        { "environment of the parent", read_of_parent, "environ", LANDLOCK(1), LOOSE },
+        { "program of the parent", read_of_parent, "exe", LANDLOCK(1), LOOSE },
+        { "memory of the parent", read_of_parent, "mem", LANDLOCK(1), LOOSE },
         { "/proc/PID/cmdline",
           open_proc,
           "cmdline",
@@ -218,6 +343,12 @@ const Attempt process_attempts[] = {
         { "process_vm_writev", vm_write, NULL, ALWAYS, LOOSE },
         { "pidfd_getfd", pidfd_steal, NULL, ALWAYS, LOOSE },
         { "kcmp", compare_files, NULL, ALWAYS, LOOSE },
+        { "move_pages", pages_of_victim, "move", LANDLOCK(1), LOOSE },
+        { "migrate_pages", pages_of_victim, "migrate", LANDLOCK(1), LOOSE },
+        { "get_robust_list", robust_list_of_victim, NULL, LANDLOCK(1) },
+        { "process_madvise", advise_victim, NULL, LANDLOCK(1), LOOSE },
+        { "namespace by a pidfd", namespace_of_victim, NULL, LANDLOCK(1), LOOSE },
+        { "clone a brother", clone_brother, NULL, ALWAYS, LOOSE },
 
         { "kill", signal_victim, NULL, LANDLOCK(6) },
         { "kill a process group", signal_group, NULL, LANDLOCK(6) },
@@ -230,6 +361,16 @@ const Attempt process_attempts[] = {
         { "prlimit of another process", prlimit_victim, NULL, ALWAYS },
         { "renice another process", renice_victim, NULL, NEVER, .known = DAC },
         { "pin another process", affinity_of_victim, NULL, NEVER, .known = DAC },
+        { "schedule another process", schedule_victim, NULL, NEVER, .known = DAC },
+        { "input and output priority of another process",
+          io_priority_of_victim,
+          NULL,
+          NEVER,
+          LOOSE,
+          .known = DAC },
+        { "System V message queue", use_message_queue, NULL, NEVER, .known = DAC },
+        { "System V semaphore", use_semaphore, NULL, NEVER, .known = DAC },
+        { "POSIX shared memory of others", open_memory, NULL, READ_RIGHT, .known = "/dev/shm is granted" },
         { "System V shared memory", attach_shm, NULL, NEVER, .known = DAC },
         { "POSIX message queue", open_queue, NULL, LANDLOCK(1) },
 

@@ -12,9 +12,9 @@ enum { STATUS_CANNOT_TRY = 254, STATUS_BROKEN = 253 };
 #define ATTEMPT_SECONDS 10U
 
 static const char *const mode_names[_MODE_MAX] = {
-        [MODE_NONE] = "none",         [MODE_SANDBOX] = "sandbox",   [MODE_BLOCKED] = "blocked",
-        [MODE_UNIX_ANY] = "unix-any", [MODE_MANIFEST] = "manifest", [MODE_PORTS] = "ports",
-        [MODE_BIND] = "bind",
+        [MODE_NONE] = "none",         [MODE_SANDBOX] = "sandbox",     [MODE_BLOCKED] = "blocked",
+        [MODE_UNIX_ANY] = "unix-any", [MODE_MANIFEST] = "manifest",   [MODE_PORTS] = "ports",
+        [MODE_BIND] = "bind",         [MODE_UNIX_LIST] = "unix-list",
 };
 
 /* ---- what the attempts use ---- */
@@ -184,7 +184,7 @@ static unsigned run_table(
 static unsigned run_all(const World *w, Mode mode, int abi, const char *only) {
         /* Needs first: some attempts leave traces when they succeed. */
         const Attempt *const tables[] = {
-                needs, file_attempts, process_attempts, network_attempts, kernel_attempts,
+                needs, file_attempts, process_attempts, signal_attempts, network_attempts, kernel_attempts,
         };
         unsigned failed = 0, n = 0;
 
@@ -220,6 +220,7 @@ static const struct {
         { "--udp=", PORT, offsetof(Arguments, world.udp_port) },
         { "--bind=", PORT, offsetof(Arguments, world.bind_port) },
         { "--shm=", NUMBER, offsetof(Arguments, world.shm_id) },
+        { "--terminal=", TEXT, offsetof(Arguments, world.terminal) },
         { "--abstract=", TEXT, offsetof(Arguments, world.abstract) },
         /* What the attempts start this program for. */
         { "--write=", TEXT, offsetof(Arguments, write) },
@@ -267,7 +268,7 @@ int main(int argc, char *argv[]) {
         if (a.is_root)
                 return geteuid() == 0 ? 0 : EPERM;
         if (a.victim)
-                return victim_main(a.victim);
+                return victim_main(a.victim, a.world.home);
 
         mode = mode_from_string(a.mode);
         if (mode == _MODE_MAX || !a.world.inside || !a.world.outside || !a.world.home || !a.world.abstract ||

@@ -18,13 +18,14 @@
 #include "basic/macro.h"
 
 typedef enum Mode {
-        MODE_NONE,     /* no sandbox at all */
-        MODE_SANDBOX,  /* a definition without anything about isolation */
-        MODE_BLOCKED,  /* isolation.network: blocked */
-        MODE_UNIX_ANY, /* isolation.unix_sockets: any */
-        MODE_MANIFEST, /* a manifest without grants, network blocked */
-        MODE_PORTS,    /* a manifest, network blocked, one port to connect to */
-        MODE_BIND,     /* a manifest, network blocked, one port to listen on */
+        MODE_NONE,      /* no sandbox at all */
+        MODE_SANDBOX,   /* a definition without anything about isolation */
+        MODE_BLOCKED,   /* isolation.network: blocked */
+        MODE_UNIX_ANY,  /* isolation.unix_sockets: any */
+        MODE_MANIFEST,  /* a manifest without grants, network blocked */
+        MODE_PORTS,     /* a manifest, network blocked, one port to connect to */
+        MODE_BIND,      /* a manifest, network blocked, one port to listen on */
+        MODE_UNIX_LIST, /* isolation.unix_sockets: one socket */
         _MODE_MAX,
 } Mode;
 
@@ -39,6 +40,7 @@ typedef struct World {
         uint16_t listed_port;        /* likewise, and mode ports lists it for connecting */
         uint16_t bind_port;          /* free, and mode bind lists it for listening */
         int shm_id;                  /* the victim's System V shared memory */
+        const char *terminal;        /* one that the victim has opened */
         const char *abstract;        /* the name, without the NUL before it, of the victim's sockets */
 } World;
 
@@ -73,36 +75,44 @@ typedef struct Attempt {
 } Attempt;
 
 /* Ends with a row without a name. */
-extern const Attempt file_attempts[], process_attempts[], network_attempts[], kernel_attempts[], needs[];
+extern const Attempt file_attempts[], process_attempts[], signal_attempts[], network_attempts[],
+                kernel_attempts[], needs[];
 
 /* Rows of denied_from. */
-#define WRITE_RIGHT                    \
-        {                              \
-                OPEN, 1, 1, 1, 1, 1, 1 \
+#define WRITE_RIGHT                       \
+        {                                 \
+                OPEN, 1, 1, 1, 1, 1, 1, 1 \
         }
-#define READ_RIGHT                              \
-        {                                       \
-                OPEN, OPEN, OPEN, OPEN, 1, 1, 1 \
+/* Without a manifest reads stay broad. */
+#define READ_RIGHT                                    \
+        {                                             \
+                OPEN, OPEN, OPEN, OPEN, 1, 1, 1, OPEN \
         }
-#define LANDLOCK(abi)                                          \
+#define LANDLOCK(abi)                                                 \
+        {                                                             \
+                OPEN, (abi), (abi), (abi), (abi), (abi), (abi), (abi) \
+        }
+/* Without a manifest from one ABI on, with one always: what cannot be opened cannot be used either. */
+#define USE_RIGHT(abi)                                    \
+        {                                                 \
+                OPEN, (abi), (abi), (abi), 1, 1, 1, (abi) \
+        }
+#define ALWAYS                                                 \
         {                                                      \
-                OPEN, (abi), (abi), (abi), (abi), (abi), (abi) \
+                OPEN, SHUT, SHUT, SHUT, SHUT, SHUT, SHUT, SHUT \
         }
-#define ALWAYS                                           \
-        {                                                \
-                OPEN, SHUT, SHUT, SHUT, SHUT, SHUT, SHUT \
+#define NEVER                                                  \
+        {                                                      \
+                OPEN, OPEN, OPEN, OPEN, OPEN, OPEN, OPEN, OPEN \
         }
-#define NEVER                                            \
-        {                                                \
-                OPEN, OPEN, OPEN, OPEN, OPEN, OPEN, OPEN \
+#define NETWORK_FILTER                                         \
+        {                                                      \
+                OPEN, OPEN, SHUT, OPEN, SHUT, SHUT, SHUT, OPEN \
         }
-#define NETWORK_FILTER                                   \
-        {                                                \
-                OPEN, OPEN, SHUT, OPEN, SHUT, SHUT, SHUT \
-        }
-#define UNIX_FILTER                                      \
-        {                                                \
-                OPEN, SHUT, SHUT, OPEN, SHUT, SHUT, SHUT \
+/* abi: from which on a list of sockets keeps it shut. */
+#define UNIX_FILTER(abi)                                        \
+        {                                                       \
+                OPEN, SHUT, SHUT, OPEN, SHUT, SHUT, SHUT, (abi) \
         }
 
 static inline int outcome(long r) {
@@ -121,4 +131,7 @@ int write_file(const char *path, const char *text); /* creates; 0 or errno */
 int run_program(const char *path, char *const argv[]);
 
 /* The victim's side: makes everything that World names, says so on stdout, and waits for the end of stdin. */
-int victim_main(const char *outside_dir);
+int victim_main(const char *outside_dir, const char *home);
+
+/* Of its System V message queue and semaphore. */
+#define VICTIM_KEY(pid) ((key_t) (0x4d430000 + (pid)))

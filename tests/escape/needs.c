@@ -215,7 +215,7 @@ static int script(const World *w, const char *text) {
         return run_program("/bin/sh", (char *[]){ (char *) "sh", (char *) "-ec", (char *) text, NULL });
 }
 
-#define SCRIPT(program, text) "command -v " program " >/dev/null || exit 254; " text
+#define SCRIPT(program, text) "exec </dev/null; command -v " program " >/dev/null || exit 254; " text
 #define SQLITE                                                                                              \
         SCRIPT("python3",                                                                                   \
                "exec python3 -c \"import sqlite3; c = sqlite3.connect('db'); c.execute('pragma "            \
@@ -267,7 +267,7 @@ const Attempt needs[] = {
         { "resolve localhost",
           resolve_localhost,
           NULL,
-          { OPEN, OPEN, EITHER, OPEN, EITHER, EITHER, EITHER },
+          { OPEN, OPEN, EITHER, OPEN, EITHER, EITHER, EITHER, OPEN },
           MUST_WORK },
         {},
 };

@@ -19,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 
-MODES = ('none', 'sandbox', 'blocked', 'unix-any', 'manifest', 'ports', 'bind')
+MODES = ('none', 'sandbox', 'blocked', 'unix-any', 'manifest', 'ports', 'bind', 'unix-list')
 # Where a mode differs from sandbox and manifest, which are tried on every ABI, in ways that an ABI matters for.
-ABIS = {'none': (0,), 'blocked': (99, 0), 'unix-any': (99, 0), 'ports': (99, 4, 3, 0), 'bind': (99, 4, 3, 0)}
+ABIS = {'none': (0,), 'blocked': (99, 0), 'unix-any': (99, 0), 'ports': (99, 4, 3, 0), 'bind': (99, 4, 3, 0),
+        'unix-list': (99, 8, 5, 0)}  # fmt: skip
 SECRETS = (
     'DBUS_SESSION_BUS_ADDRESS', 'SSH_AUTH_SOCK', 'DOCKER_HOST', 'NOTIFY_SOCKET', 'GPG_AGENT_INFO',
     'CREDENTIALS_DIRECTORY', 'ESCAPE_SECRET',
@@ -29,6 +30,9 @@ SECRETS = (
 HOME_DIRECTORIES = (
     '.config/systemd/user', '.local/share/systemd/user', '.local/share/dbus-1/services', '.config/environment.d',
     '.config/autostart', '.config/mcp/servers.d', '.local/bin', '.ssh', '.run/systemd/user', '.cache', '.npm',
+    '.run/gnupg', '.run/keyring', '.run/mcp', '.config/fish/conf.d', '.config/containers/systemd', '.config/pip',
+    '.local/lib/python3/site-packages', '.local/share/applications', '.local/share/nautilus/scripts',
+    '.mozilla/native-messaging-hosts', '.config/Code/User', '.config/user-tmpfiles.d', '.config/git', '.config/dconf',
 )  # fmt: skip
 OUTSIDE_FILES = (
     'write', 'truncate', 'open-trunc', 'unlink', 'rename', 'rename-in', 'exchange', 'link-in', 'secret', 'attributes',
@@ -82,7 +86,7 @@ class World:
     def victim(self):
         """The process that the attempts aim at; yields the arguments that describe it."""
         victim = self.popen(
-            [self.escape, f'--be-victim={self.outside}'],
+            [self.escape, f'--be-victim={self.outside}', f'--home={self.home}'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={'SECRET': 'of the victim'},
         )  # fmt: skip
         try:
@@ -105,6 +109,8 @@ class World:
             isolation['network'] = 'blocked'
         elif mode == 'unix-any':
             isolation['unix_sockets'] = 'any'
+        elif mode == 'unix-list':
+            isolation['unix_sockets'] = [str(self.outside / 'listed.sock')]
         elif mode in ports:
             isolation['manifest'] = {'version': '0.1.0', 'network': {'mode': 'blocked', 'ports': ports[mode]}}
         text = {
@@ -148,7 +154,7 @@ def run(world, mode, abi, only):
         os.dup2(directory, 20, inheritable=True)
         os.dup2(file, 21, inheritable=True)
         process = world.popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            argv, stdin=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env=world.environment(abi), pass_fds=(20, 21),
         )  # fmt: skip
         for fd in (directory, file, 20, 21):
