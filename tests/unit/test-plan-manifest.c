@@ -223,7 +223,7 @@ TEST(a_shim_brings_its_environment_along) {
 
 TEST(a_runtime_brings_its_caches_along) {
         ASSERT_OK(load(7, "\"command\": \"npx\", \"args\": [\"-y\", \"x\"]", ""));
-        ASSERT_EQ(granted("/home/ada/.npm"), ACCESS_READ | ACCESS_WRITE);
+        ASSERT_EQ(granted("/home/ada/.npm"), ACCESS_READ | ACCESS_WRITE | ACCESS_EXECUTE);
         ASSERT_EQ(granted("/home/ada/.cache"), 0);
         ASSERT_EQ(granted("/usr/lib/node_modules/npm/bin/npx-cli.js"), RX);
         ASSERT_EQ(granted("/usr/bin/node"), RX);
