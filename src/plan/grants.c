@@ -2,6 +2,8 @@
 
 /* What the definition or the manifest adds to the baseline, and what is refused of it. */
 
+#include <stdarg.h>
+
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "plan/house-keys.h"
@@ -81,26 +83,68 @@ static void grant_problem(
                 const char *remedy,
                 const char *why,
                 const char *detail) {
-        JsonValue at = { .line = g->line, .column = g->column };
-        size_t before = c->problems->n_items;
+        problem_add_at(c->problems,
+                       PROBLEM_ERROR,
+                       "MCP-P-MANIFEST-PATH",
+                       c->manifest->file ? c->manifest->file : c->d->file,
+                       g->line,
+                       g->column,
+                       g->pointer,
+                       remedy,
+                       "The path %s%s%s%s (manifest %s) %s%s.",
+                       g->original,
+                       streq(g->original, g->path) ? "" : " (",
+                       streq(g->original, g->path) ? "" : g->path,
+                       streq(g->original, g->path) ? "" : ")",
+                       g->pointer,
+                       why,
+                       detail);
+}
 
-        problem_add(c->problems,
-                    PROBLEM_ERROR,
-                    "MCP-P-MANIFEST-PATH",
-                    c->manifest->file ? c->manifest->file : c->d->file,
-                    g->line > 0 ? &at : NULL,
-                    remedy,
-                    "The path %s%s%s%s (manifest %s) %s%s.",
-                    g->original,
-                    streq(g->original, g->path) ? "" : " (",
-                    streq(g->original, g->path) ? "" : g->path,
-                    streq(g->original, g->path) ? "" : ")",
-                    g->pointer,
-                    why,
-                    detail);
-        if (c->problems->n_items > before)
-                if (free_and_strdup(&c->problems->items[before].pointer, g->pointer) < 0)
-                        c->problems->failed = true;
+static const ManifestGrant *grant_of_rule(const PlanContext *c, const PathRule *rule) {
+        const char *pointer = c->manifest ? startswith(rule->source, "manifest ") : NULL;
+
+        for (size_t i = 0; pointer && i < c->manifest->n_grants; i++)
+                if (streq(c->manifest->grants[i].pointer, pointer))
+                        return c->manifest->grants + i;
+        return NULL;
+}
+
+void plan_refuse_rule(
+                PlanContext *c,
+                const PathRule *rule,
+                const char *code,
+                const char *remedy,
+                const char *message,
+                ...) {
+        const ManifestGrant *g = grant_of_rule(c, rule);
+        _cleanup_free_ char *text = NULL;
+        va_list ap;
+        int r;
+
+        va_start(ap, message);
+        r = vasprintf(&text, message, ap);
+        va_end(ap);
+        if (r < 0) {
+                text = NULL;
+                c->problems->failed = true;
+                return;
+        }
+        if (!g) {
+                plan_refuse(c, code, plan_rule_text(c, rule), remedy, "%s", text);
+                return;
+        }
+        c->refused = true;
+        problem_add_at(c->problems,
+                       PROBLEM_ERROR,
+                       code,
+                       c->manifest->file ? c->manifest->file : c->d->file,
+                       g->line,
+                       g->column,
+                       g->pointer,
+                       remedy,
+                       "%s",
+                       text);
 }
 
 static int grant_manifest(PlanContext *c) {
@@ -239,15 +283,16 @@ static int check_keys(PlanContext *c) {
                                 return -ENOMEM;
                         continue;
                 }
-                plan_refuse(c,
-                            "MCP-P-KEY-TO-THE-HOUSE",
-                            plan_rule_text(c, rule),
-                            "Grant a directory of the server's own instead.",
-                            "%s (%s) would be writable, and with it %s: %s.",
-                            rule->resolved,
-                            rule->source,
-                            key->path,
-                            key->reason);
+                plan_refuse_rule(
+                                c,
+                                rule,
+                                "MCP-P-KEY-TO-THE-HOUSE",
+                                "Grant a directory of the server's own instead.",
+                                "%s (%s) would be writable, and with it %s: %s.",
+                                rule->resolved,
+                                rule->source,
+                                key->path,
+                                key->reason);
         }
         return 0;
 }

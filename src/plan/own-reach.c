@@ -88,16 +88,18 @@ static int judge_rule(PlanContext *c, PathRule *rule) {
         if (r < 0 || !writable)
                 return r;
         if (!plan_rule_is_implicit(c, rule)) {
-                plan_refuse(c,
-                            "MCP-P-PLANTED-LINK",
-                            plan_rule_text(c, rule),
-                            "Name the place itself, or remove the link.",
-                            "%s (%s) leads to %s through %s, which the server may write: the server could "
-                            "have put the link there.",
-                            rule->path,
-                            rule->source,
-                            rule->resolved,
-                            writable->path);
+                plan_refuse_rule(
+                                c,
+                                rule,
+                                "MCP-P-PLANTED-LINK",
+                                "Name the place itself, or remove the link.",
+                                "%s (%s) leads to %s through %s, which the server may write: the server "
+                                "could "
+                                "have put the link there.",
+                                rule->path,
+                                rule->source,
+                                rule->resolved,
+                                writable->path);
                 return 0;
         }
         args = startswith(rule->source, "baseline: args");

@@ -68,6 +68,14 @@ int plan_house_keys(PlanContext *c, const HouseKeys **ret);
 int plan_grants(PlanContext *c);
 /* For messages: the definition's own place for a rule (NULL: none), and whether nobody asked for it. */
 const Text *plan_rule_text(const PlanContext *c, const PathRule *rule);
+/* Refuses a rule, at its place in the definition or in the manifest. */
+void plan_refuse_rule(
+                PlanContext *c,
+                const PathRule *rule,
+                const char *code,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(5, 6);
 bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule);
 /* Is it named like an interpreter or a package runner (policy/runtimes.conf), whatever its version? */
 bool plan_is_runtime(const char *program);

@@ -72,11 +72,9 @@ static int add_child_rule(int ruleset_fd, int dir_fd, const struct dirent *entry
         struct stat st;
 
         attr.parent_fd = fd;
-        /* Gone since, or someone's own (FUSE): the server could not open it either. */
-        if (fd < 0)
-                return errno == ENOENT || errno == EACCES ? 0 : -errno;
-        if (fstat(fd, &st) < 0)
-                return -errno;
+        /* Gone since, someone's own (FUSE), a server of files that is away: what cannot be opened gets no grant. */
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
         if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
                 return 0;
         if (!S_ISDIR(st.st_mode))

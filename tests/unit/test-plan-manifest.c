@@ -115,6 +115,8 @@ TEST(paths_that_cannot_be_granted_say_which_and_why) {
 TEST(keys_to_the_house_are_refused_for_writing_only) {
         ASSERT_ERROR(load(7, TRUE_COMMAND, GRANT("~", "readwrite", "")), EPERM);
         ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "manifest");
+        ASSERT_STREQ(problem("MCP-P-KEY-TO-THE-HOUSE")->pointer, "/isolation/manifest/filesystem/grants/0");
+        ASSERT_EQ(problem("MCP-P-KEY-TO-THE-HOUSE")->line, 1U);
         ASSERT_ERROR(load(7, TRUE_COMMAND, GRANT("/srv/to-ssh", "write", "")), EPERM);
         ASSERT_OK(load(7, TRUE_COMMAND, GRANT("~", "read", "")));
 }
