@@ -8,7 +8,7 @@
 
 #include "escape.h"
 
-/* 0: the signal is pending at the victim. */
+/* 0: the signal is pending at the victim. Where its status is hidden (ProtectProc=) nobody can tell. */
 static int delivered(const World *w, int sig) {
         static const char *const fields[] = { "SigPnd:", "ShdPnd:" };
         FILE *f = fopen(of_victim(w, "status"), "re");
@@ -16,7 +16,7 @@ static int delivered(const World *w, int sig) {
         char line[256];
 
         if (!f)
-                return BROKEN;
+                return CANNOT_TRY;
         while (fgets(line, sizeof(line), f))
                 for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                         if (strncmp(line, fields[i], strlen(fields[i])) == 0)

@@ -22,7 +22,7 @@ import tempfile
 MODES = ('none', 'sandbox', 'blocked', 'unix-any', 'manifest', 'ports', 'bind', 'unix-list')
 # Where a mode differs from sandbox and manifest, which are tried on every ABI, in ways that an ABI matters for.
 ABIS = {'none': (0,), 'blocked': (99, 0), 'unix-any': (99, 0), 'ports': (99, 4, 3, 0), 'bind': (99, 4, 3, 0),
-        'unix-list': (99, 8, 5, 0)}  # fmt: skip
+        'unix-list': (99, 5)}
 SECRETS = (
     'DBUS_SESSION_BUS_ADDRESS', 'SSH_AUTH_SOCK', 'DOCKER_HOST', 'NOTIFY_SOCKET', 'GPG_AGENT_INFO',
     'CREDENTIALS_DIRECTORY', 'ESCAPE_SECRET',

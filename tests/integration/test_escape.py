@@ -2,6 +2,7 @@
 """Ways out that need a manager: the escape suite as a server, and what a server could ask systemd and us for."""
 
 import pathlib
+import platform
 import pwd
 import shlex
 import subprocess
@@ -87,6 +88,18 @@ def no_manager_can_be_asked_to_run_something(world):
         f'busctl --address=unix:path=/run/user/{uid}/bus {start}',
         f'busctl --address=unix:path=/run/user/{uid}/systemd/private {start}',
         f'busctl --address=unix:path=/run/systemd/private {start}',
+        f'dbus-send --session --print-reply --dest=org.freedesktop.systemd1 /org/freedesktop/systemd1 '
+        'org.freedesktop.systemd1.Manager.StartUnit string:escape.service string:replace',
+        'systemctl --user set-environment LD_PRELOAD=/tmp/escape.so',
+        'dbus-update-activation-environment --systemd LD_PRELOAD=/tmp/escape.so',
+        'loginctl enable-linger',
+        'loginctl list-sessions',
+        'machinectl list',
+        f'mcpctl {world.flag} run -- touch {marker}',
+        'sudo -n true',
+        'su root -c true',
+        'at now -f /dev/null',
+        'crontab -l',
     ]
     text = f'export XDG_RUNTIME_DIR=/run/user/{uid}; '
     text += ''.join(f'{c} </dev/null && echo "got: "{shlex.quote(c)}; ' for c in commands)
@@ -146,3 +159,40 @@ def our_own_sockets_refuse_a_server(world):
     expect('status: 0' not in said, f'mcp-connect served a server: {said}')
     expect('"result"' not in said, f'the other server answered a server: {said}')
     expect_equal(other.remains(), [], 'of the other server')
+
+
+@case
+def the_kernel_sends_no_signal_for_a_server(world):
+    """It does so to whom a descriptor is said to belong, when something happens to it: here to the supervisor."""
+    lines = (
+        'import fcntl, os, signal, time',
+        'r, w = os.pipe()',
+        'fcntl.fcntl(r, fcntl.F_SETOWN, os.getppid())',
+        'fcntl.fcntl(r, 10, signal.SIGTERM)',  # F_SETSIG
+        'fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC)',
+        'os.write(w, b"x")',
+        'time.sleep(1)',
+        'print("alive", os.getppid())',
+    )
+    server = world.define({'command': '/usr/bin/python3', 'args': ['-c', '\n'.join(lines)]})
+    said = output(world, server)
+    expect(f'alive {server.supervisor}\n' in said, f'the supervisor was signalled: {said}')
+
+
+@case
+def a_servers_children_are_not_its_supervisors(world):
+    """CLONE_PARENT: a child for the supervisor to wait for, which would be a zombie for ever."""
+    clone = {'x86_64': 56, 'aarch64': 220}.get(platform.machine())
+    if not clone:
+        raise Skip('the number of clone() is not known here')
+    lines = (
+        'import ctypes, os, time',
+        'libc = ctypes.CDLL(None, use_errno=True)',
+        f'pid = libc.syscall({clone}, 0x8000 | 17, 0, 0, 0, 0)',  # CLONE_PARENT | SIGCHLD
+        'if pid == 0: os._exit(0)',
+        'print("got", pid, ctypes.get_errno())',
+    )
+    server = world.define({'command': '/usr/bin/python3', 'args': ['-c', '\n'.join(lines)]})
+    said = output(world, server)
+    expect('got -1 1\n' in said, f'a child was given to the supervisor: {said}')
+    eventually(lambda: not server.scopes(), 'the scope to be gone')

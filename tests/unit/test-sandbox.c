@@ -631,6 +631,71 @@ TEST(a_link_that_appears_after_the_plan_opens_nothing) {
         ASSERT_EQ(ATTEMPT(p, W("create"), W(in_root("work/new"))), 0);
 }
 
+/* Where a definition grants root/granted/a/b, and someone who may write to root/granted (nobody we know of) turns a part of
+ * that path into a link to outside, between the plan and the start. */
+static Plan *plan_with_grant(void) {
+        _cleanup_free_ char *keys = NULL;
+
+        ASSERT_OK(mkdir_parents(in_root("granted/a/b"), 0755));
+        ASSERT_OK(mkdir_parents(in_root("outside/b"), 0755));
+        keys = strformat("\"write\": [\"%s\"]", in_root("granted/a/b"));
+        ASSERT_NOT_NULL(keys);
+        return plan_for(keys);
+}
+
+TEST(a_component_that_is_swapped_after_the_plan_is_noticed) {
+        static const struct {
+                const char *moved, *to, *target;
+        } swaps[] = {
+                { "granted/a/b", "granted/a/was", "outside/b" },
+                { "granted/a", "granted/was", "outside" },
+                { "granted/a/b", "outside/was", "outside/was" }, /* the very directory, elsewhere */
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(swaps); i++) {
+                _cleanup_plan_ Plan *p = NULL;
+
+                set_up("A=");
+                p = plan_with_grant();
+                ASSERT_EQ(ATTEMPT(p, W("create"), W(in_root("granted/a/b/file"))), 0);
+                ASSERT_OK(RET_NERRNO(rename(in_root(swaps[i].moved), in_root(swaps[i].to))));
+                ASSERT_OK(RET_NERRNO(symlink(in_root(swaps[i].target), in_root(swaps[i].moved))));
+                ASSERT_EQ(ATTEMPT(p, W("create"), W(in_root("granted/a/b/stolen"))), FAILED_STATUS);
+                ASSERT_EQ(last_failure.stage, SANDBOX_STAGE_PATHS);
+                ASSERT_EQ(last_failure.error, ESTALE);
+                ASSERT_FALSE(last_confined);
+        }
+}
+
+/* As fast as it can, until it is killed. */
+static pid_t swap_for_ever(const char *one, const char *other) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+                for (;;)
+                        (void) renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+        return pid;
+}
+
+TEST(a_component_that_is_swapped_all_the_time_opens_nothing) {
+        _cleanup_plan_ Plan *p = NULL;
+        unsigned started = 0;
+        pid_t pid;
+
+        set_up("A=");
+        p = plan_with_grant();
+        ASSERT_OK(RET_NERRNO(symlink(in_root("outside"), in_root("granted/link"))));
+        pid = swap_for_ever(in_root("granted/a"), in_root("granted/link"));
+        ASSERT_OK(pid);
+        for (unsigned i = 0; i < 100; i++) {
+                started += ATTEMPT(p, W("create"), W(in_root("outside/b/stolen"))) != FAILED_STATUS;
+                ASSERT_EQ(access(in_root("outside/b/stolen"), F_OK), -1);
+        }
+        ASSERT_OK(RET_NERRNO(kill(pid, SIGKILL)));
+        ASSERT_EQ(waitpid(pid, NULL, 0), pid);
+        printf("# %u of 100 starts found it in its place\n", started);
+}
+
 TEST(what_is_no_file_is_not_even_opened) {
         struct inotify_event event;
         _cleanup_close_ int watch = -EBADF;
