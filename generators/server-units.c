@@ -172,7 +172,10 @@ static int write_link(const UnitsContext *context, const char *socket) {
         target = strformat("../%s", socket);
         if (!link || !target)
                 return -ENOMEM;
-        if (mkdirat(context->dir_fd, WANTS_DIR, 0755) < 0 && errno != EEXIST)
+        if (symlinkat(target, context->dir_fd, link) >= 0)
+                return 0;
+        /* The first one finds no directory. */
+        if (errno != ENOENT || (mkdirat(context->dir_fd, WANTS_DIR, 0755) < 0 && errno != EEXIST))
                 return -errno;
         return RET_NERRNO(symlinkat(target, context->dir_fd, link));
 }

@@ -10,28 +10,65 @@
 
 #include "unit-writer.h"
 
-#define ACCOUNT_NAME_MAX 31U /* UT_NAMESIZE without its NUL: what systemd takes for a dynamic user */
+#define TEXT_ROOM        1024U /* of a unit's text at first: most need no more */
+#define ACCOUNT_NAME_MAX 31U   /* UT_NAMESIZE without its NUL: what systemd takes for a dynamic user */
 
 int unit_text_open(UnitText *t) {
-        t->stream = open_memstream(&t->data, &t->size);
-        return t->stream ? 0 : -ENOMEM;
+        t->data = malloc(TEXT_ROOM);
+        if (!t->data)
+                return -ENOMEM;
+        t->room = TEXT_ROOM;
+        *t->data = 0;
+        return 0;
 }
 
 void unit_text_done(UnitText *t) {
-        if (t->stream)
-                (void) fclose(t->stream);
-        t->stream = NULL;
         free(t->data);
-        t->data = NULL;
+        *t = (UnitText){};
+}
+
+static bool make_room(UnitText *t, size_t wanted) {
+        size_t room = t->room;
+        char *grown;
+
+        while (room - t->size < wanted)
+                room *= 2;
+        if (room == t->room)
+                return true;
+        grown = realloc(t->data, room);
+        if (!grown)
+                return false;
+        t->data = grown;
+        t->room = room;
+        return true;
 }
 
 void unit_text_line(UnitText *t, const char *format, ...) {
         va_list ap;
+        int n;
 
+        if (t->failed)
+                return;
         va_start(ap, format);
-        (void) vfprintf(t->stream, format, ap);
+        n = vsnprintf(t->data + t->size, t->room - t->size, format, ap);
         va_end(ap);
-        (void) fputc('\n', t->stream);
+        /* One byte more for the line's end, and one for the text's. */
+        if (n >= 0 && (size_t) n + 1 >= t->room - t->size) {
+                if (!make_room(t, (size_t) n + 2))
+                        n = -1;
+                else {
+                        va_start(ap, format);
+                        n = vsnprintf(t->data + t->size, t->room - t->size, format, ap);
+                        va_end(ap);
+                }
+        }
+        if (n < 0) {
+                t->failed = true;
+                return;
+        }
+        t->size += (size_t) n;
+        t->data[t->size++] = '\n';
+        t->data[t->size] = 0;
 }
 
 static bool has_control(const char *s) {
@@ -137,7 +174,7 @@ int unit_text_write(UnitText *t, int dir_fd, const char *name) {
         _cleanup_close_ int fd = -EBADF;
         int r;
 
-        if (fflush(t->stream) != 0 || ferror(t->stream))
+        if (t->failed)
                 return -ENOMEM;
         fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd < 0)

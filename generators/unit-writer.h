@@ -11,9 +11,9 @@
 
 /* All zero: nothing to release. A failed allocation is remembered and returned by unit_text_write(). */
 typedef struct UnitText {
-        FILE *stream;
         char *data;
-        size_t size;
+        size_t size, room;
+        bool failed;
 } UnitText;
 
 int unit_text_open(UnitText *t);

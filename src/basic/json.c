@@ -549,27 +549,43 @@ JsonValue *json_get(const JsonValue *v, const char *key) {
         return NULL;
 }
 
-char *json_pointer(const JsonValue *v) {
-        _cleanup_free_ char *above = NULL, *token = NULL;
-        const char *s;
-        char *t;
+/* Bytes of a number written in decimals. */
+#define INDEX_MAX 20U
 
-        if (!v || !v->parent)
-                return strdup("");
-        above = json_pointer(v->parent);
-        if (!above)
-                return NULL;
+/* Writes "/token" of v before end; returns where it begins. */
+static char *pointer_token(const JsonValue *v, char *end) {
+        size_t index = v->index;
+
         if (!v->key)
-                return strformat("%s/%zu", above, v->index);
-        token = t = malloc(strlen(v->key) * 2 + 1);
-        if (!token)
+                do
+                        *--end = (char) ('0' + index % 10);
+                while ((index /= 10) > 0);
+        else
+                for (const char *s = v->key + strlen(v->key); s > v->key;) {
+                        char c = *--s;
+
+                        *--end = c == '~' ? '0' : c == '/' ? '1' : c;
+                        if (c == '~' || c == '/')
+                                *--end = '~';
+                }
+        *--end = '/';
+        return end;
+}
+
+char *json_pointer(const JsonValue *v) {
+        size_t room = 1, length;
+        char *text, *begin;
+
+        for (const JsonValue *at = v; at && at->parent; at = at->parent)
+                room += 1 + (at->key ? strlen(at->key) * 2 : INDEX_MAX);
+        text = malloc(room);
+        if (!text)
                 return NULL;
-        for (s = v->key; *s; s++)
-                if (*s == '~' || *s == '/') {
-                        *t++ = '~';
-                        *t++ = *s == '~' ? '0' : '1';
-                } else
-                        *t++ = *s;
-        *t = 0;
-        return strformat("%s/%s", above, token);
+        begin = text + room - 1;
+        *begin = 0;
+        for (const JsonValue *at = v; at && at->parent; at = at->parent)
+                begin = pointer_token(at, begin);
+        length = (size_t) (text + room - begin);
+        memmove(text, begin, length);
+        return text;
 }
