@@ -14,6 +14,7 @@ import checks
 import frame
 import harness
 import world
+from client import Closed
 
 WHERE = 'container'
 DEMO = {'command': '/usr/libexec/mcp-demo-server', 'sessions': {'max': 1000}, 'stop': {'eof_grace': '5s'}}
@@ -86,7 +87,12 @@ class Growth:
         while len(self.clients) < number:
             client = self.server.connect()
             began = time.perf_counter_ns()
-            client.initialize()
+            try:
+                client.initialize()
+            except (Closed, OSError) as e:
+                status = client.wait()
+                reason = client.stderr_text().strip()
+                raise frame.Failed(f'session {len(self.clients) + 1} ended with {status}: {reason or e}') from e
             self.samples.add(self.name_of(len(self.clients)), (time.perf_counter_ns() - began) / 1e6)
             self.clients.append(client)
 

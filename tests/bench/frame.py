@@ -121,13 +121,13 @@ def ratio(ours, peer, at_most, text=None, share=0.5):
     """Median of ours over median of the peer; another share than a half takes that percentile of both."""
 
     def figure(a, b):
-        return percentile(a, share) / percentile(b, share) if share != 0.5 else _medians_ratio(a, b)
+        return percentile(a, share) / percentile(b, share) if share != 0.5 else medians_ratio(a, b)
 
     which = '' if share == 0.5 else f'p{share * 100:g} of '
     return Check(text or f'{which}{ours}: at most {at_most:g} × {peer}', (ours, peer), at_most, figure, '')
 
 
-def _medians_ratio(a, b):
+def medians_ratio(a, b):
     return statistics.median(a) / statistics.median(b)
 
 
