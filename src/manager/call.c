@@ -115,11 +115,13 @@ static void call_send(ManagerCall *c, int r, sd_bus_message *message, sd_bus_mes
                 r = sd_bus_call_async(c->manager->bus, &c->slot, message, handler, c, UINT64_MAX);
         if (r >= 0)
                 return;
-        if (answer_was_lost(r)) {
+        if (answer_was_lost(r))
                 manager_connection_failed(c->manager);
-                return;
-        }
-        call_end(c, r, NULL);
+        else if (c->enlisting)
+                /* Once more from the loop, where its owner can be told. */
+                c->phase = CALL_OFFLINE;
+        else
+                call_end(c, r, NULL);
 }
 
 /* Waiting for a job */
@@ -480,17 +482,24 @@ static int call_new(
         return 0;
 }
 
-/* Hands it over to the caller and to the end of the manager's list: calls keep their order on the bus. */
+/* Hands it over to the caller and to the end of the manager's list: calls keep their order on the bus. What can be sent
+ * is sent at once; the end of a call always comes from the loop. */
 static void call_enlist(Manager *m, ManagerCall *c, ManagerCall **ret) {
         ManagerCall **tail = &m->calls;
+        bool first = m->online;
 
-        while (*tail)
-                tail = &(*tail)->next;
+        for (; *tail; tail = &(*tail)->next)
+                first = first && (*tail)->phase != CALL_OFFLINE;
         *tail = c;
         c->manager = m;
         c->floating = !ret;
         if (ret)
                 *ret = c;
+        if (!first)
+                return;
+        c->enlisting = true;
+        call_go(c);
+        c->enlisting = false;
 }
 
 int manager_start_scope(

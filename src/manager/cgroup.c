@@ -15,52 +15,54 @@
 #define CGROUP_TEXT_MAX (64U * 1024U)
 #define EVENTS_TEXT_MAX 4096U
 
-/* A line of /proc/PID/cgroup is ID:CONTROLLERS:PATH; v2's has no controllers. */
-static bool line_is_of(const char *line, const char *controller, const char **ret_path) {
-        const char *list = strchr(line, ':'), *end;
+/* A line of /proc/PID/cgroup, which ends at end, is ID:CONTROLLERS:PATH; v2's has no controllers. NULL: it is not this
+ * controller's. */
+static const char *line_path(const char *line, const char *end, const char *controller) {
+        const char *list = memchr(line, ':', (size_t) (end - line)), *list_end;
         size_t n = strlen(controller);
 
         if (!list)
-                return false;
+                return NULL;
         list++;
-        end = strchr(list, ':');
-        if (!end)
-                return false;
-        *ret_path = end + 1;
+        list_end = memchr(list, ':', (size_t) (end - list));
+        if (!list_end)
+                return NULL;
         if (n == 0)
-                return end == list;
-        for (const char *p = list; p < end;) {
-                const char *comma = memchr(p, ',', (size_t) (end - p));
-                size_t length = (size_t) ((comma ? comma : end) - p);
+                return list_end == list ? list_end + 1 : NULL;
+        for (const char *p = list; p < list_end;) {
+                const char *comma = memchr(p, ',', (size_t) (list_end - p));
+                size_t length = (size_t) ((comma ? comma : list_end) - p);
 
                 if (length == n && strncmp(p, controller, n) == 0)
-                        return true;
+                        return list_end + 1;
                 p += length + 1;
         }
-        return false;
+        return NULL;
 }
 
 int cgroup_find(const char *text, const char *controller, char **ret) {
-        _cleanup_strv_free_ char **lines = NULL;
-        int r;
-
-        r = strv_split(text, "\n", &lines);
-        if (r < 0)
-                return r;
-        STRV_FOREACH (line, lines) {
+        for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+                _cleanup_free_ char *found = NULL;
                 const char *path;
 
-                if (!line_is_of(*line, controller, &path))
+                end = line + strcspn(line, "\n");
+                path = line_path(line, end, controller);
+                if (!path)
                         continue;
+                found = strndup(path, (size_t) (end - path));
+                if (!found)
+                        return -ENOMEM;
                 /* What the kernel says of a group that was removed under its last zombie; it is none of a unit. */
-                if (path[0] != '/' || endswith(path, " (deleted)"))
+                if (found[0] != '/' || endswith(found, " (deleted)"))
                         return -ENODATA;
-                return free_and_strdup(ret, path);
+                free(*ret);
+                *ret = TAKE_PTR(found);
+                return 0;
         }
         return -ENOENT;
 }
 
-static int read_proc_cgroup(pid_t pid, char **ret) {
+int cgroup_read_of_pid(pid_t pid, char **ret) {
         char path[sizeof("/proc//cgroup") + 12];
 
         (void) snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
@@ -81,13 +83,15 @@ static bool only_v2_is_mounted(void) {
         return statfs(CGROUP_ROOT, &fs) >= 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
+int cgroup_of_unit(const char *text, char **ret) {
+        return only_v2_is_mounted() ? cgroup_find(text, "", ret) : cgroup_parse(text, ret);
+}
+
 int cgroup_of_pid(pid_t pid, char **ret) {
         _cleanup_free_ char *text = NULL;
-        int r = read_proc_cgroup(pid, &text);
+        int r = cgroup_read_of_pid(pid, &text);
 
-        if (r < 0)
-                return r;
-        return only_v2_is_mounted() ? cgroup_find(text, "", ret) : cgroup_parse(text, ret);
+        return r < 0 ? r : cgroup_of_unit(text, ret);
 }
 
 bool cgroup_is_ours(const char *cgroup, char **ret_scope) {
@@ -126,7 +130,7 @@ static int open_attribute(const char *text, const Place *place, const char *attr
         return RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC));
 }
 
-int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1) {
+int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret_v1) {
         static const struct {
                 const char *v2, *v1;
                 Place place_v1;
@@ -141,12 +145,8 @@ int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1) {
                 [CGROUP_CPU_MAX] = { "cpu.max", "cpu.cfs_quota_us", { "cpu", "/cpu,cpuacct" } },
         };
         static const Place places_v2[] = { { "", "" }, { "", "/unified" } };
-        _cleanup_free_ char *text = NULL;
         int r;
 
-        r = read_proc_cgroup(pid, &text);
-        if (r < 0)
-                return r;
         for (size_t i = 0; i < ELEMENTSOF(places_v2); i++) {
                 r = open_attribute(text, places_v2 + i, table[attribute].v2);
                 if (r >= 0) {
@@ -160,19 +160,20 @@ int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1) {
         return r;
 }
 
-int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret) {
+int cgroup_read_limit(const char *text, CgroupAttribute attribute, uint64_t *ret) {
         _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ char *value = NULL;
         bool v1;
         int r;
 
-        fd = cgroup_open_attribute(pid, attribute, &v1);
+        fd = cgroup_open_attribute(text, attribute, &v1);
         if (fd < 0)
                 return fd;
-        r = fd_read_all(fd, CGROUP_TEXT_MAX, &text, NULL);
+        r = fd_read_all(fd, CGROUP_TEXT_MAX, &value, NULL);
         if (r < 0)
                 return r;
-        return attribute == CGROUP_CPU_MAX ? cgroup_parse_cpu(text, v1, ret) : cgroup_parse_limit(text, ret);
+        return attribute == CGROUP_CPU_MAX ? cgroup_parse_cpu(value, v1, ret)
+                                           : cgroup_parse_limit(value, ret);
 }
 
 int cgroup_parse_limit(const char *text, uint64_t *ret) {

@@ -19,11 +19,15 @@ typedef enum CgroupAttribute {
         _CGROUP_ATTRIBUTE_MAX,
 } CgroupAttribute;
 
-/* A descriptor of the attribute's file in the process's group. -ENOENT: no such controller there. */
-int cgroup_open_attribute(pid_t pid, CgroupAttribute attribute, bool *ret_v1);
+/* What /proc/PID/cgroup says, for all that follows; and the path in it in the hierarchy that the running manager uses. */
+int cgroup_read_of_pid(pid_t pid, char **ret);
+int cgroup_of_unit(const char *text, char **ret);
+
+/* A descriptor of the attribute's file in the group that the text names. -ENOENT: no such controller there. */
+int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret_v1);
 
 /* The limit in force: bytes, tasks, or per mille of one CPU; UINT64_MAX: none. */
-int cgroup_read_limit(pid_t pid, CgroupAttribute attribute, uint64_t *ret);
+int cgroup_read_limit(const char *text, CgroupAttribute attribute, uint64_t *ret);
 
 /* The path in one hierarchy of /proc/PID/cgroup's text: a controller, "name=systemd", or "" for v2. -ENOENT: no such
  * hierarchy; -ENODATA: the group is gone. cgroup_parse(): in the hierarchy in which systemd keeps units. */

@@ -58,6 +58,7 @@ struct ManagerCall {
         CallKind kind;
         CallPhase phase;
         bool floating;  /* frees itself at its end */
+        bool enlisting; /* its owner doesn't know it yet */
         bool uncertain; /* it was asked once, and the answer was lost */
         bool sent_pidfds, sent_oom_policy;
 

@@ -58,6 +58,24 @@ int sandbox_exec(
                 int keep_fd,
                 SandboxFailure *failure);
 
+/* The same in two halves, for a child that waits for something in between. After the first it still has its caller's
+ * identity and rights, and nothing holds; the second takes what the first left. A failure of either is final. */
+typedef struct SandboxEntered {
+        int keep_fd, ruleset_fd;
+} SandboxEntered;
+int sandbox_enter(
+                const Plan *plan,
+                const SandboxProgram *program,
+                const SandboxStdio *stdio,
+                int keep_fd,
+                SandboxEntered *ret,
+                SandboxFailure *failure);
+int sandbox_exec_entered(
+                const Plan *plan,
+                const SandboxProgram *program,
+                const SandboxEntered *entered,
+                SandboxFailure *failure);
+
 /* The exit code for a failure (design 8): 127 command not found, 126 cannot execute, 3 anything else. */
 int sandbox_failure_exit_code(const SandboxFailure *failure);
 /* A sentence for people: stage, path, errno, remedy. NULL: out of memory. */

@@ -340,8 +340,8 @@ static bool accept_error_is_the_clients(int error) {
 }
 
 /* false: there may be more. */
-static bool accept_batch(Server *s, SocketKind kind) {
-        for (unsigned i = 0; i < ACCEPT_BATCH; i++) {
+static bool accept_batch(Server *s, SocketKind kind, unsigned n) {
+        for (unsigned i = 0; i < n; i++) {
                 int fd = accept4(s->listen[kind], NULL, NULL, SOCK_CLOEXEC);
 
                 if (fd >= 0) {
@@ -368,10 +368,10 @@ static bool accept_batch(Server *s, SocketKind kind) {
         return false;
 }
 
-static void accept_clients(Server *s) {
+static void accept_clients(Server *s, unsigned n) {
         for (size_t i = 0; i < ELEMENTSOF(s->listen); i++)
                 if (s->listen[i] >= 0)
-                        (void) accept_batch(s, (SocketKind) i);
+                        (void) accept_batch(s, (SocketKind) i, n);
 }
 
 /* Actions */
@@ -425,19 +425,21 @@ static ServerEvent do_turn_away(Server *s, ServerEvent event) {
                         (void) sd_notify(false, "READY=1");
         }
         for (size_t i = 0; i < ELEMENTSOF(s->listen); i++)
-                while (s->listen[i] >= 0 && !s->accept_again && !accept_batch(s, (SocketKind) i))
+                while (s->listen[i] >= 0 && !s->accept_again &&
+                       !accept_batch(s, (SocketKind) i, ACCEPT_BATCH))
                         continue;
         return count_sessions(s) == 0 ? SERVER_EVENT_EMPTY : _SERVER_EVENT_NONE;
 }
 
 static ServerEvent do_accept(Server *s, ServerEvent event) {
-        accept_clients(s);
+        /* Who came first does not wait until the children of all others are made. */
+        accept_clients(s, 1);
         return _SERVER_EVENT_NONE;
 }
 
 static ServerEvent do_leave(Server *s, ServerEvent event) {
         s->idle = sd_event_source_disable_unref(s->idle);
-        accept_clients(s);
+        accept_clients(s, ACCEPT_BATCH);
         if (count_sessions(s) > 0)
                 return _SERVER_EVENT_NONE;
         /* Who connects from here on waits in the socket's queue, and systemd starts the next supervisor for it. */

@@ -35,13 +35,13 @@ static int on_limit(sd_event_source *source, int fd, uint32_t revents, void *use
 
 /* systemd removes a group as soon as its last process is dead, and may be quicker than we are: what happens in it is
  * noted when it happens. On edges, because a file of a group that is gone is ready for ever. */
-void session_watch_limits(Session *s) {
+void session_watch_limits(Session *s, const char *cgroups) {
         SessionChild *c = &s->child;
         bool v1;
 
-        c->memory_events = cgroup_open_attribute(c->pid, CGROUP_MEMORY_EVENTS, &v1);
-        c->pids_events = cgroup_open_attribute(c->pid, CGROUP_PIDS_EVENTS, &v1);
-        c->memory_peak = cgroup_open_attribute(c->pid, CGROUP_MEMORY_PEAK, &v1);
+        c->memory_events = cgroup_open_attribute(cgroups, CGROUP_MEMORY_EVENTS, &v1);
+        c->pids_events = cgroup_open_attribute(cgroups, CGROUP_PIDS_EVENTS, &v1);
+        c->memory_peak = cgroup_open_attribute(cgroups, CGROUP_MEMORY_PEAK, &v1);
         /* The first reading is what later ones are compared with. */
         note_limits(s);
         if (c->memory_events >= 0)

@@ -62,6 +62,7 @@ static _noreturn_ void run_child(const Session *s, const SandboxStdio *stdio, in
         int keep[] = { stdio->in, stdio->out, stdio->err, go, failure_fd };
         SandboxFailure failure = { .stage = SANDBOX_STAGE_FDS, .rule = -1 };
         Plan plan = *s->setup->plan;
+        SandboxEntered entered;
         char byte;
         ssize_t n;
         int r;
@@ -71,6 +72,9 @@ static _noreturn_ void run_child(const Session *s, const SandboxStdio *stdio, in
                 r = merge_env(s, &plan.env);
         if (r < 0)
                 failure.error = -r;
+        else
+                /* While the manager makes the scope. */
+                r = sandbox_enter(&plan, s->setup->program, stdio, failure_fd, &entered, &failure);
         do
                 n = read(go, &byte, 1);
         while (n < 0 && errno == EINTR);
@@ -78,7 +82,7 @@ static _noreturn_ void run_child(const Session *s, const SandboxStdio *stdio, in
                 /* The supervisor has changed its mind, or is gone. */
                 _exit(EXIT_FAILURE);
         if (r >= 0)
-                (void) sandbox_exec(&plan, s->setup->program, stdio, failure_fd, &failure);
+                (void) sandbox_exec_entered(&plan, s->setup->program, &entered, &failure);
         (void) fd_write_all(failure_fd, &failure, sizeof(failure));
         _exit(sandbox_failure_exit_code(&failure));
 }
@@ -106,6 +110,9 @@ static int make_pipes(const Session *s, LaunchPipes *p) {
 
         if (pipe2(p->go, O_CLOEXEC) < 0 || pipe2(p->failure, O_CLOEXEC) < 0)
                 return -errno;
+        /* What the child waits on must not be what its stdin is put over. */
+        if (p->go[0] <= STDERR_FILENO || p->failure[1] <= STDERR_FILENO)
+                return -EBADF;
         if (stderr_is_the_clients(s))
                 return fd_set_nonblock(p->failure[0], true);
         if (pipe2(p->err, O_CLOEXEC) < 0)
@@ -136,7 +143,7 @@ static int on_failure_pipe(sd_event_source *source, int fd, uint32_t revents, vo
         return 0;
 }
 
-static int watch_child(Session *s) {
+static int add_child_sources(Session *s) {
         sd_event *event = s->server->event;
         int r;
 
@@ -191,30 +198,35 @@ int session_make_child(Session *s) {
                 { -EBADF, -EBADF },
                 { -EBADF, -EBADF },
         };
-        EventFields fields;
         int r;
 
         r = make_pipes(s, &p);
         if (r >= 0)
                 r = fork_child(s, &p);
-        if (r >= 0)
-                r = watch_child(s);
-        if (r >= 0 && p.err[0] >= 0) {
-                session_event_fields(s, &fields);
-                r = stderr_log_start(
-                                &s->stderr_log,
-                                s->server->event,
-                                &s->server->journal,
-                                TAKE_FD(p.err[0]),
-                                s->server->instance,
-                                s->child.pid,
-                                &fields);
-        }
         if (r < 0)
                 return give_up_child(s, r);
-        /* From here on the client's output and error are the child's alone. */
-        fds_close_aside(s->client.stdio, CONTROL_N_FDS);
+        s->child.err = TAKE_FD(p.err[0]);
         return 0;
+}
+
+int session_watch_child(Session *s) {
+        EventFields fields;
+        int r;
+
+        /* The client's output and error are the child's alone. */
+        fds_close_aside(s->client.stdio, CONTROL_N_FDS);
+        r = add_child_sources(s);
+        if (r < 0 || s->child.err < 0)
+                return r;
+        session_event_fields(s, &fields);
+        return stderr_log_start(
+                        &s->stderr_log,
+                        s->server->event,
+                        &s->server->journal,
+                        TAKE_FD(s->child.err),
+                        s->server->instance,
+                        s->child.pid,
+                        &fields);
 }
 
 void session_child_done(Session *s) {
@@ -224,6 +236,7 @@ void session_child_done(Session *s) {
         c->failure_source = sd_event_source_disable_unref(c->failure_source);
         c->go = safe_close(c->go);
         c->failure = safe_close(c->failure);
+        c->err = safe_close(c->err);
         c->pidfd = safe_close(c->pidfd);
         c->memory_source = sd_event_source_disable_unref(c->memory_source);
         c->pids_source = sd_event_source_disable_unref(c->pids_source);
@@ -311,17 +324,17 @@ int session_start_scope(Session *s) {
                         s->server->manager, &spec, SCOPE_TIMEOUT_USEC, on_scope_started, s, &s->start_call);
 }
 
-static bool limit_holds(pid_t pid, CgroupAttribute attribute, uint64_t wanted) {
+static bool limit_holds(const char *cgroups, CgroupAttribute attribute, uint64_t wanted) {
         uint64_t found;
 
         if (wanted >= LIMIT_INFINITY)
                 return true;
-        return cgroup_read_limit(pid, attribute, &found) >= 0 && found <= wanted;
+        return cgroup_read_limit(cgroups, attribute, &found) >= 0 && found <= wanted;
 }
 
 /* The plan says what the manager should be able to enforce; this is whether it did (a controller that is not there is
  * ignored silently). */
-static int check_limits(Session *s) {
+static int check_limits(Session *s, const char *cgroups) {
         const Plan *plan = s->setup->plan;
         const struct {
                 ProtectionId id;
@@ -338,7 +351,7 @@ static int check_limits(Session *s) {
                 _cleanup_free_ char *message = NULL;
 
                 if (plan->protections[table[i].id].state != PROTECTION_ENFORCED ||
-                    limit_holds(s->child.pid, table[i].attribute, table[i].wanted))
+                    limit_holds(cgroups, table[i].attribute, table[i].wanted))
                         continue;
                 if (plan->strict) {
                         refusal_set(&s->refusal,
@@ -363,10 +376,12 @@ static int check_limits(Session *s) {
 }
 
 SessionEvent session_check_scope(Session *s) {
-        _cleanup_free_ char *cgroup = NULL, *found = NULL;
+        _cleanup_free_ char *cgroups = NULL, *cgroup = NULL, *found = NULL;
         int r;
 
-        r = cgroup_of_pid(s->child.pid, &cgroup);
+        r = cgroup_read_of_pid(s->child.pid, &cgroups);
+        if (r >= 0)
+                r = cgroup_of_unit(cgroups, &cgroup);
         if (r < 0 || !cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope)) {
                 /* systemd can take a scope for empty at its start and forget it (systemd/systemd#36781), and whoever may
                  * can move a process. Another name is another chance. */
@@ -374,9 +389,9 @@ SessionEvent session_check_scope(Session *s) {
                                 s->server->manager, s->scope, MANAGER_TIMEOUT_USEC, NULL, NULL, NULL);
                 return SESSION_EVENT_SCOPE_TAKEN;
         }
-        if (check_limits(s) < 0)
+        if (check_limits(s, cgroups) < 0)
                 return SESSION_EVENT_NOT_ENFORCED;
-        session_watch_limits(s);
+        session_watch_limits(s, cgroups);
         return _SESSION_EVENT_NONE;
 }
 

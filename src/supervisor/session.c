@@ -68,9 +68,8 @@ static SessionEvent do_launch(Session *s, SessionEvent event) {
         s->timer = sd_event_source_disable_unref(s->timer);
         if (server_admit(s->server, s, &s->refusal) < 0 || session_make_child(s) < 0)
                 return SESSION_EVENT_NOT_ADMITTED;
+        /* The manager has the longest part of it, so it is asked first. */
         r = session_start_scope(s);
-        if (r >= 0)
-                r = session_watch_client(s);
         if (r < 0) {
                 refusal_set(&s->refusal,
                             "MCP-R-START",
@@ -79,6 +78,8 @@ static SessionEvent do_launch(Session *s, SessionEvent event) {
                             STRERROR(r));
                 return SESSION_EVENT_SCOPE_FAILED;
         }
+        if (session_watch_child(s) < 0 || session_watch_client(s) < 0)
+                return SESSION_EVENT_SCOPE_FAILED;
         session_tell_starting(s);
         server_update_status(s->server);
         return _SESSION_EVENT_NONE;
@@ -415,6 +416,7 @@ int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Sessi
                 .pidfd = -EBADF,
                 .go = -EBADF,
                 .failure = -EBADF,
+                .err = -EBADF,
                 .memory_events = -EBADF,
                 .pids_events = -EBADF,
                 .memory_peak = -EBADF,

@@ -35,6 +35,7 @@ typedef struct SessionClient {
 typedef struct SessionChild {
         pid_t pid; /* 0: none */
         int pidfd, go, failure;
+        int err; /* its stderr, until stderr_log has it */
         sd_event_source *pidfd_source, *failure_source;
         bool confined;         /* it said that everything holds and execve() is next */
         SandboxFailure failed; /* stage NONE: it did not */
@@ -84,6 +85,7 @@ void session_event_fields(const Session *s, EventFields *ret);
 /* session-launch.c */
 int session_make_child(Session *s); /* -ECANCELED: s->refusal says why */
 int session_start_scope(Session *s);
+int session_watch_child(Session *s);
 SessionEvent session_check_scope(Session *s); /* is the child there, and do the limits hold? */
 int session_release_child(Session *s);
 SessionEvent session_read_failure(Session *s); /* EXECUTED, EXEC_FAILED, or none yet */
@@ -102,6 +104,6 @@ void session_client_done(Session *s);
 
 /* session-end.c */
 void session_end_find(const Session *s, SessionEnd *ret);
-void session_watch_limits(Session *s);
+void session_watch_limits(Session *s, const char *cgroups); /* /proc/PID/cgroup of the child, in its scope */
 void session_note_exit(Session *s);  /* the child is dead and not reaped: what can be known only now */
 void session_report_end(Session *s); /* to client, journal and back-off */

@@ -229,9 +229,9 @@ static void wait_end(Fake *f) {
         ASSERT_TRUE(f->ended);
 }
 
-static int start_scope(Fake *f, uint64_t timeout_usec) {
+static ManagerCall *ask_for_scope(Fake *f, const char *name, uint64_t timeout_usec) {
         const ScopeSpec spec = {
-                .name = UNIT,
+                .name = name,
                 .description = "test",
                 .slice = "mcp.slice",
                 .binds_to = "mcp-server@a.service",
@@ -250,6 +250,12 @@ static int start_scope(Fake *f, uint64_t timeout_usec) {
 
         ASSERT_OK(manager_start_scope(f->manager, &spec, timeout_usec, on_done, f, &call));
         ASSERT_FALSE(f->ended);
+        return call;
+}
+
+static int start_scope(Fake *f, uint64_t timeout_usec) {
+        ManagerCall *call = ask_for_scope(f, UNIT, timeout_usec);
+
         wait_end(f);
         manager_call_free(call);
         return f->result;
@@ -272,6 +278,32 @@ TEST(a_scope_is_started_when_its_job_is_done) {
         ASSERT_EQ(f.n_start, 1);
         ASSERT_TRUE(f.saw_pidfds);
         ASSERT_FALSE(f.saw_after);
+}
+
+TEST(the_manager_is_asked_at_once) {
+        _cleanup_fake_ Fake f = { .silent = true };
+        ManagerCall *call;
+
+        fake_start(&f);
+        call = ask_for_scope(&f, UNIT, LONG_USEC);
+        /* Only systemd's end runs here. */
+        for (unsigned i = 0; i < 100 && f.n_start == 0; i++)
+                ASSERT_OK(sd_bus_process(f.bus, NULL));
+        ASSERT_EQ(f.n_start, 1);
+        manager_call_free(call);
+}
+
+TEST(what_cannot_be_asked_ends_in_the_loop) {
+        _cleanup_fake_ Fake f = {};
+        ManagerCall *call;
+
+        fake_start(&f);
+        /* No string for D-Bus. */
+        call = ask_for_scope(&f, "mcp-\xff.scope", LONG_USEC);
+        wait_end(&f);
+        ASSERT_ERROR(f.result, EINVAL);
+        ASSERT_EQ(f.n_start, 0);
+        manager_call_free(call);
 }
 
 TEST(a_signal_before_the_reply_counts) {
@@ -455,7 +487,8 @@ TEST(a_freed_call_says_nothing) {
         for (unsigned i = 0; i < 20; i++)
                 ASSERT_OK(sd_event_run(f.event, 10000));
         ASSERT_FALSE(f.ended);
-        ASSERT_EQ(f.n_stop, 0);
+        /* Freeing is no way to take it back. */
+        ASSERT_EQ(f.n_stop, 1);
 }
 
 TEST(the_list_has_the_scopes_of_one_server) {

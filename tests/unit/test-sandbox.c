@@ -409,6 +409,50 @@ TEST(stdio_is_put_in_place) {
         ASSERT_EQ(status, 0);
 }
 
+/* What the first half of it looks like from inside; 0: as it should. */
+static int enter_and_look(
+                const Plan *p, const SandboxProgram *program, const char *denied, SandboxEntered *ret) {
+        const SandboxStdio stdio = { -EBADF, -EBADF, -EBADF };
+        SandboxFailure failure;
+
+        if (sandbox_enter(p, program, &stdio, -EBADF, ret, &failure) < 0)
+                return 1;
+        /* Nothing holds yet, and there is a ruleset for what will. */
+        return close(open(denied, O_WRONLY | O_CLOEXEC)) < 0 ? 2 : ret->ruleset_fd < 0 ? 3 : 0;
+}
+
+TEST(between_the_halves_nothing_holds_yet) {
+        _cleanup_(sandbox_program_freep) SandboxProgram *program = NULL;
+        _cleanup_free_ char *outside = NULL;
+        _cleanup_plan_ Plan *p = NULL;
+        int status;
+        pid_t pid;
+
+        set_up("A=");
+        p = plan_for("");
+        outside = strdup(in_root("outside/new"));
+        ASSERT_NOT_NULL(outside);
+        ASSERT_OK(close(open(outside, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)));
+        ASSERT_OK(sandbox_prepare(p, &program));
+        pid = fork();
+        ASSERT_OK(pid);
+        if (pid == 0) {
+                char *argv[] = { W("sandbox-attempt"), W("write"), outside, NULL };
+                SandboxEntered entered;
+                SandboxFailure failure;
+                int r = enter_and_look(p, program, outside, &entered);
+
+                if (r != 0)
+                        _exit(FAILED_STATUS + r);
+                p->argv = argv;
+                (void) sandbox_exec_entered(p, program, &entered, &failure);
+                _exit(FAILED_STATUS);
+        }
+        ASSERT_EQ(waitpid(pid, &status, 0), pid);
+        ASSERT_TRUE(WIFEXITED(status));
+        ASSERT_EQ(WEXITSTATUS(status), EACCES);
+}
+
 TEST(a_program_that_sandboxes_itself_still_works) {
         _cleanup_plan_ Plan *p = NULL;
 
