@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What bytes cost on their way between client and server, which nobody but the kernel passes on."""
+
+import statistics
+
+import frame
+from bench_session import a_server
+
+WHERE = 'container'
+
+KIB, MIB = 1 << 10, 1 << 20
+TIMEOUT = 600
+
+
+def paired(ours, peer, at_most):
+    """Median of the ratios round by round: what the machine does besides is in both."""
+
+    def figure(a, b):
+        return statistics.median(x / y for x, y in zip(a, b))
+
+    return frame.Check(f'{ours}: at most {at_most:g} × {peer}', (ours, peer), at_most, figure, '')
+
+
+def stream(size, count, answer, rounds):
+    def function(bench):
+        program = bench.helper('stream-server')
+        samples = frame.Samples()
+        with a_server('user', program) as (where, server):
+            confined = ['mcp-sandbox', '--', program]
+            ways = {
+                'socketpair': ['socketpair', program],
+                'socketpair, confined': ['socketpair', *confined],
+                'NAME.sock': ['raw', server.stream],
+                'pipe': ['pipe', program],
+                'pipe, confined': ['pipe', *confined],
+                'mcp-connect': ['pipe', 'mcp-connect', where.flag, server.name],
+            }
+            argv = [bench.helper('stream-race'), bench.rounds(rounds), 2, size, count, answer]
+            for way in ways.values():
+                argv += ['++', *way]
+            done = where.run(map(str, argv), timeout=TIMEOUT)
+        if done.returncode != 0:
+            raise frame.Failed(done.stderr.strip())
+        for line in done.stdout.splitlines():
+            for name, nanoseconds in zip(ways, line.split()):
+                samples.add(name, int(nanoseconds) / 1e3)
+        return samples
+
+    return function
+
+
+def text_of(size):
+    return f'{size // MIB} MiB' if size >= MIB else f'{size // KIB} KiB' if size >= KIB else f'{size} B'
+
+
+BARE = (paired('NAME.sock', 'socketpair', 1.02), paired('mcp-connect', 'pipe', 1.02))
+# What a system call costs in a sandbox is measured elsewhere; where a message is little else, this is the comparison.
+CONFINED = (paired('NAME.sock', 'socketpair, confined', 1.02), paired('mcp-connect', 'pipe, confined', 1.02))
+
+ROUND_TRIPS = tuple(
+    frame.Measurement(
+        f'round trip, {text_of(size)}',
+        'a message to the server and as much back',
+        'µs',
+        stream(size, 1, size, rounds),
+        BARE,
+    )
+    for size, rounds in ((1, 300), (KIB, 300), (64 * KIB, 300), (MIB, 100), (64 * MIB, 15))
+)
+
+THROUGHPUT = tuple(
+    frame.Measurement(
+        f'{count} messages of {text_of(size)}',
+        'written one by one, and a byte back when all were read',
+        'µs',
+        stream(size, count, 1, rounds),
+        CONFINED if size == 1 else BARE,
+    )
+    for size, count, rounds in (
+        (1, 4096, 100),
+        (4 * KIB, 4096, 100),
+        (64 * KIB, 256, 100),
+        (MIB, 32, 50),
+        (64 * MIB, 1, 15),
+    )
+)
+
+MEASUREMENTS = (*ROUND_TRIPS, *THROUGHPUT)
