@@ -12,7 +12,8 @@
 #define LANDLOCK_ABI_LOGS 7
 #define AUDIT_SOCKET      "systemd-journald-audit.socket"
 
-/* Asks the kernel whether audit is on: 1, 0, or negative errno (-EPERM and -ECONNREFUSED for who may not ask). */
+/* Asks the kernel whether audit is on: 1, 0, or negative errno (-EPERM and -ECONNREFUSED for who may not ask,
+ * -EPROTONOSUPPORT where nobody listens: built without audit, or booted with audit=0). */
 static int audit_enabled(void) {
         struct {
                 struct nlmsghdr header;
@@ -70,12 +71,15 @@ int audit_needs(const LandlockFacts *landlock, char **ret) {
                                 "audit switched on (Audit=yes below [Journal] in "
                                 "/etc/systemd/journald.conf.d/mcp-audit.conf, then systemctl restart "
                                 "systemd-journald)");
+        else if (r >= 0 && enabled == -EPROTONOSUPPORT)
+                r = strv_extend(&needs,
+                                "a kernel with audit (this one is built without, or booted with audit=0)");
         else if (r >= 0 && enabled < 0)
                 r = strv_extendf(
                                 &needs,
                                 "leave to ask the kernel whether audit is on (%s here; root may)",
                                 STRERROR(enabled));
-        if (r >= 0 && !journal_reads_audit())
+        if (r >= 0 && enabled != -EPROTONOSUPPORT && !journal_reads_audit())
                 r = strv_extend(&needs, "a journal that reads it (systemctl enable --now " AUDIT_SOCKET ")");
         if (r < 0)
                 return r;
