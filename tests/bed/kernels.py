@@ -48,7 +48,7 @@ KERNELS = {
     '6.1': Kernel('bookworm', r'linux-image-6\.1\.[-0-9.]+-cloud-amd64', 2),
     '6.12': Kernel('trixie', r'linux-image-6\.12\.[-+a-z0-9.]+-cloud-amd64', 6),
     '7.2': Kernel('sid', r'linux-binary-7\.2[-+~a-z0-9.]*-cloud-amd64', 10),
-    'none': Kernel('bookworm', r'linux-image-6\.1\.[-0-9.]+-cloud-amd64', 0, 'lsm=lockdown,yama'),
+    'none': Kernel('bookworm', r'linux-image-6\.1\.[-0-9.]+-cloud-amd64', 0, 'lsm=lockdown,yama audit=0'),
 }
 
 
