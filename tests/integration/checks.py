@@ -99,6 +99,7 @@ WISHES = {
     'limits': {},
     'manifest': {'manifest': {'version': '0.1.0'}},
     'blocked': {'network': 'blocked'},
+    'sockets': {'unix_sockets': ['/run/dbus/system_bus_socket']},
     'ports': {'manifest': {'version': '0.1.0', 'network': {'mode': 'blocked', 'ports': {'connect': [443]}}}},
 }
 

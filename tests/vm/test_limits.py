@@ -3,8 +3,9 @@
 
 import pathlib
 import re
+import time
 
-from checks import nothing_left, talks
+from checks import QUICK_STOP, nothing_left, talks
 from harness import case, eventually, expect, expect_equal
 
 LIMIT_REACHED = 'f595e155274d4899a1145402a677edaa'
@@ -20,6 +21,8 @@ def told_everywhere(world, server, client, words):
     )
     expect_equal(len(records), 1, 'records of one limit')
     expect(words in records[0]['MESSAGE'], f'the journal says {records[0]["MESSAGE"]!r}')
+    # The status is that of a server without sessions, so the scope has to be gone first.
+    eventually(lambda: words in world.property(server.unit, 'StatusText'), 'the words in the status', every=0.2)
     shown = world.systemctl('status', server.unit, check=False).stdout
     expect(words in shown.partition('\n\n')[0], f'systemctl status says {shown}')
     shown = world.run(['mcpctl', world.flag, 'status', server.name]).stdout
@@ -99,3 +102,50 @@ def a_server_that_lives_with_its_limit_ends_without_a_word_of_it(world):
     nothing_left(server)
     records = world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={LIMIT_REACHED}')
     expect(not records, f'the journal has {records}')
+
+
+@case(timeout=60)
+def a_server_gets_no_more_of_the_processor_than_its_quota(world):
+    server = world.fixture('spin', limits={'cpu': '20%'}, stop=QUICK_STOP)
+    client = talks(server.connect())
+    (scope,) = server.cgroups()
+
+    def used():
+        text = pathlib.Path(scope, 'cpu.stat').read_text(encoding='ascii')
+        return {key: int(value) for key, value in map(str.split, text.splitlines())}
+
+    before, began = used(), time.monotonic()
+    time.sleep(2)
+    after, seconds = used(), time.monotonic() - began
+    share = (after['usage_usec'] - before['usage_usec']) / 1e6 / seconds
+    expect(0.1 < share < 0.3, f'it had {share:.0%} of a processor')
+    expect(after['nr_throttled'] > before['nr_throttled'], 'it was never held back')
+    client.close()
+    nothing_left(server)
+
+
+@case
+def what_the_cgroup_says_is_what_was_asked_for(world):
+    limits = {'memory': '96M', 'swap': '32M', 'tasks': 33, 'cpu': '40%'}
+    server = world.fixture('honest', limits=limits)
+    client = talks(server.connect())
+    (scope,) = server.cgroups()
+    # No swap device is there; the limit is in place all the same.
+    for name, wanted in (
+        ('memory.max', 96 * MIB), ('memory.swap.max', 32 * MIB), ('pids.max', 33), ('cpu.max', '40000 100000')
+    ):  # fmt: skip
+        expect_equal(pathlib.Path(scope, name).read_text(encoding='ascii').strip(), str(wanted), name)
+    client.close()
+
+
+@case
+def a_manifests_resources_are_limits(world):
+    """nono's resources: all of the memory, swap included, and no more processes."""
+    resources = {'memory_bytes': 96 * MIB, 'max_processes': 21}
+    manifest = {'version': '0.1.0', 'process': {'exec_strategy': 'supervised'}, 'resources': resources}
+    server = world.fixture('honest', isolation={'manifest': manifest, 'enforcement': 'best-effort'})
+    client = talks(server.connect())
+    (scope,) = server.cgroups()
+    for name, wanted in (('memory.max', 96 * MIB), ('memory.swap.max', 0), ('pids.max', 21)):
+        expect_equal(pathlib.Path(scope, name).read_text(encoding='ascii').strip(), str(wanted), name)
+    client.close()

@@ -3,7 +3,7 @@
 
 import pathlib
 
-from checks import WAYS, nothing_left, predicted
+from checks import WAYS, nothing_left
 from harness import Skip, case, eventually, expect, expect_equal
 from world import landlock_abi
 
@@ -103,9 +103,4 @@ def without_landlock_strict_is_refused_with_row_and_kernel(world):
     start = world.systemctl('start', server.unit, check=False)
     expect(start.returncode != 0, 'systemctl start says that all is well')
     expect_equal(world.property(server.unit, 'ExecMainStatus'), '3', 'exit status of the service')
-
-
-@case(timeout=90)
-def check_tells_what_a_start_does(world):
-    predicted(world)
 
