@@ -88,7 +88,7 @@ def no_manager_can_be_asked_to_run_something(world):
         f'busctl --address=unix:path=/run/user/{uid}/bus {start}',
         f'busctl --address=unix:path=/run/user/{uid}/systemd/private {start}',
         f'busctl --address=unix:path=/run/systemd/private {start}',
-        f'dbus-send --session --print-reply --dest=org.freedesktop.systemd1 /org/freedesktop/systemd1 '
+        'dbus-send --session --print-reply --dest=org.freedesktop.systemd1 /org/freedesktop/systemd1 '
         'org.freedesktop.systemd1.Manager.StartUnit string:escape.service string:replace',
         'systemctl --user set-environment LD_PRELOAD=/tmp/escape.so',
         'dbus-update-activation-environment --systemd LD_PRELOAD=/tmp/escape.so',
