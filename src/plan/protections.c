@@ -181,6 +181,7 @@ static const struct {
         const char *linux_version, *needs;
         const char *mechanism;
         const char *holds, *lacks;
+        const char *unconfined; /* lacks, where there is no Landlock at all; NULL: the same */
 } rows[_PROTECTION_MAX] = {
         [PROTECTION_FS_WRITE] = {
                 by_sandbox, has_write, 1, "5.13", NULL, "Landlock WRITE_FILE, MAKE_* and REMOVE_*",
@@ -197,6 +198,7 @@ static const struct {
                 by_sandbox, has_refer, 2, "5.19", NULL, "Landlock REFER",
                 "Files move and link between directories only within what is granted.",
                 "Renaming and linking between directories fails (EXDEV), also within what is granted.",
+                "The server can move and link files wherever its user can.",
         },
         [PROTECTION_FS_TRUNCATE] = {
                 by_sandbox, has_truncate, 3, "6.2", NULL, "Landlock TRUNCATE",
@@ -236,12 +238,14 @@ static const struct {
         },
         [PROTECTION_SIGNAL] = {
                 by_signal, has_signal, 6, "6.12", NULL, "Landlock scope",
-                "Only processes inside the sandbox can be signalled.",
+                "Only processes inside the sandbox can be signalled; priority and CPU affinity of the user's other "
+"processes can still be changed.",
                 "The server can send signals to every process of its user.",
         },
         [PROTECTION_SYSCALLS] = {
                 by_syscalls, has_seccomp, 0, NULL, "seccomp filters, which this kernel or build does not have", "seccomp",
-                "System calls that lead around the sandbox are refused.",
+                "io_uring, ptrace, mount, keyrings and the others of syscalls.conf are refused, and foreign "
+"architectures' calls; it is no allow list: all others stay.",
                 "io_uring, ptrace, mount, keyrings and foreign architectures' calls stay open.",
         },
         [PROTECTION_RLIMITS] = {
@@ -250,7 +254,7 @@ static const struct {
         },
         [PROTECTION_MEMORY] = {
                 by_memory, has_memory, 0, NULL, "the memory controller in the scope's cgroup", "cgroup memory.max",
-                "The server and all its children stay below the memory limit.",
+                "The server and all its children stay below the limits of memory and swap that are set.",
                 "The server can use all of the memory.",
         },
         [PROTECTION_TASKS] = {
@@ -271,7 +275,7 @@ static const struct {
         },
         [PROTECTION_IDENTITY] = {
                 by_identity, has_identity, 0, NULL, "a user of its own, which DynamicUser=yes gives it", "setresuid",
-                "The server runs as a user of its own.", "The server runs as the same user as its manager.",
+                "The server runs as its unit's user: one of its own, unless the definition names another.", "The server runs as the same user as its manager.",
         },
 };
 
@@ -333,7 +337,8 @@ int plan_protections(PlanContext *c) {
                         continue;
                 }
                 p->state = PROTECTION_MISSING;
-                p->consequence = rows[id].lacks;
+                p->consequence = rows[id].unconfined && !c->plan->confined ? rows[id].unconfined
+                                                                           : rows[id].lacks;
                 p->needs = describe_needs(c, id);
                 if (!p->needs)
                         return -ENOMEM;

@@ -435,6 +435,12 @@ TEST(no_landlock_is_said_in_these_words) {
         ASSERT_CONTAINS(message("MCP-P-UNCONFINED"), "DEGRADED/unconfined");
         ASSERT_FALSE(made.plan->isolation.isolated);
         ASSERT_EQ(made.plan->isolation.source, ISOLATION_SOURCE_SANDBOX_UNAVAILABLE);
+        /* What only the first ABI does, nothing does here. */
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_FS_REFER].consequence, "can move and link");
+        host = fake_host(1);
+        ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
+        ASSERT_CONTAINS(made.plan->protections[PROTECTION_FS_REFER].consequence, "EXDEV");
+        host = fake_host(0);
         host.landlock.unavailable = EOPNOTSUPP;
         ASSERT_OK(make(&host, NULL, NULL, "{ \"command\": \"true\" }"));
         ASSERT_CONTAINS(made.plan->protections[PROTECTION_FS_WRITE].needs, "lsm=");
