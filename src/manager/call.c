@@ -24,6 +24,7 @@ ManagerCall *manager_call_free(ManagerCall *c) {
                 return NULL;
         call_unlink(c);
         sd_bus_slot_unref(c->slot);
+        sd_bus_message_unref(c->prepared);
         sd_event_source_disable_unref(c->deadline);
         sd_event_source_disable_unref(c->check);
         scope_spec_done(&c->spec);
@@ -167,24 +168,35 @@ void call_job_ended(ManagerCall *c, const char *result) {
 
 static int on_job_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error);
 
-static void ask_start(ManagerCall *c) {
+/* All of it but the process. */
+static int make_start(Manager *m, ManagerCall *c, sd_bus_message **ret) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *message = NULL;
         int r;
+
+        c->sent_oom_policy = !m->lacks_oom_policy;
+        r = sd_bus_message_new_method_call(
+                        m->bus, &message, SYSTEMD_NAME, SYSTEMD_PATH, SYSTEMD_MANAGER, "StartTransientUnit");
+        if (r >= 0)
+                r = scope_properties_begin(message, &c->spec, !c->sent_oom_policy);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(message);
+        return 0;
+}
+
+static void ask_start(ManagerCall *c) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *message = TAKE_PTR(c->prepared);
+        int r = 0;
 
         /* Sending descriptors before the connection stands would wait for it (sd_bus_can_send() does). The number is as
          * good: the process is a child that nobody reaps before this is over. */
         c->sent_pidfds = !c->manager->lacks_pidfds && sd_bus_is_ready(c->manager->bus) > 0;
-        c->sent_oom_policy = !c->manager->lacks_oom_policy;
-
-        r = sd_bus_message_new_method_call(
-                        c->manager->bus,
-                        &message,
-                        SYSTEMD_NAME,
-                        SYSTEMD_PATH,
-                        SYSTEMD_MANAGER,
-                        "StartTransientUnit");
+        if (message && sd_bus_message_get_bus(message) != c->manager->bus)
+                message = sd_bus_message_unref(message);
+        if (!message)
+                r = make_start(c->manager, c, &message);
         if (r >= 0)
-                r = scope_properties_append(message, &c->spec, !c->sent_pidfds, !c->sent_oom_policy);
+                r = scope_properties_end(message, &c->spec, !c->sent_pidfds);
         call_send(c, r, message, on_job_reply);
 }
 
@@ -502,7 +514,7 @@ static void call_enlist(Manager *m, ManagerCall *c, ManagerCall **ret) {
         c->enlisting = false;
 }
 
-int manager_start_scope(
+int manager_prepare_scope(
                 Manager *m,
                 const ScopeSpec *spec,
                 uint64_t timeout_usec,
@@ -518,7 +530,42 @@ int manager_start_scope(
         if (r < 0)
                 return r;
         c->done = done;
-        call_enlist(m, TAKE_PTR(c), ret);
+        /* Where it cannot be made now, it is made when it is sent. */
+        if (m->online)
+                (void) make_start(m, c, &c->prepared);
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+int manager_start_prepared(Manager *m, ManagerCall *c, pid_t pid, int pidfd) {
+        int fd = -EBADF;
+
+        if (pidfd >= 0) {
+                fd = fcntl(pidfd, F_DUPFD_CLOEXEC, 3);
+                if (fd < 0)
+                        return -errno;
+        }
+        (void) safe_close(c->spec.pidfd);
+        c->spec.pidfd = fd;
+        c->spec.pid = pid;
+        call_enlist(m, c, &c);
+        return 0;
+}
+
+int manager_start_scope(
+                Manager *m,
+                const ScopeSpec *spec,
+                uint64_t timeout_usec,
+                manager_done_t done,
+                void *userdata,
+                ManagerCall **ret) {
+        ManagerCall *c;
+        int r;
+
+        r = manager_prepare_scope(m, spec, timeout_usec, done, userdata, &c);
+        if (r < 0)
+                return r;
+        call_enlist(m, c, ret);
         return 0;
 }
 

@@ -67,7 +67,8 @@ struct ManagerCall {
         sd_bus_slot *slot;
         sd_event_source *deadline, *check;
 
-        ScopeSpec spec; /* strings and pidfd are owned */
+        ScopeSpec spec;           /* strings and pidfd are owned */
+        sd_bus_message *prepared; /* CALL_START: what is asked first, but for the process */
 
         manager_done_t done;
         manager_string_t got_string;

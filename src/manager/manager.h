@@ -58,6 +58,18 @@ int manager_start_scope(
                 void *userdata,
                 ManagerCall **ret);
 
+/* The same in two steps, so that little is left to do when there is a process: spec's is not looked at, and nothing is
+ * asked before the second. */
+int manager_prepare_scope(
+                Manager *m,
+                const ScopeSpec *spec,
+                uint64_t timeout_usec,
+                manager_done_t done,
+                void *userdata,
+                ManagerCall **ret);
+int manager_start_prepared(
+                Manager *m, ManagerCall *call, pid_t pid, int pidfd); /* pidfd stays the caller's */
+
 /* StopUnit, waited for; a unit that is not there is success. */
 int manager_stop_unit(
                 Manager *m,

@@ -110,13 +110,10 @@ static int append_limits(sd_bus_message *m, const ScopeSpec *spec) {
         return 0;
 }
 
-static int append_properties(
-                sd_bus_message *m, const ScopeSpec *spec, bool lacks_pidfds, bool lacks_oom_policy) {
+static int append_properties(sd_bus_message *m, const ScopeSpec *spec, bool lacks_oom_policy) {
         int r;
 
         r = append_string(m, "Description", spec->description);
-        if (r >= 0)
-                r = append_process(m, spec, lacks_pidfds);
         if (r >= 0)
                 r = append_string(m, "Slice", spec->slice);
         if (r >= 0 && spec->binds_to)
@@ -136,15 +133,21 @@ static int append_properties(
         return r;
 }
 
-int scope_properties_append(
-                sd_bus_message *m, const ScopeSpec *spec, bool lacks_pidfds, bool lacks_oom_policy) {
+int scope_properties_begin(sd_bus_message *m, const ScopeSpec *spec, bool lacks_oom_policy) {
         int r;
 
         r = sd_bus_message_append(m, "ss", spec->name, "fail");
         if (r >= 0)
                 r = sd_bus_message_open_container(m, 'a', "(sv)");
         if (r >= 0)
-                r = append_properties(m, spec, lacks_pidfds, lacks_oom_policy);
+                r = append_properties(m, spec, lacks_oom_policy);
+        return r;
+}
+
+int scope_properties_end(sd_bus_message *m, const ScopeSpec *spec, bool lacks_pidfds) {
+        int r;
+
+        r = append_process(m, spec, lacks_pidfds);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
         if (r >= 0)

@@ -8,6 +8,6 @@
 int scope_spec_copy(const ScopeSpec *spec, ScopeSpec *ret); /* with strings and pidfd of its own */
 void scope_spec_done(ScopeSpec *spec);                      /* of such a copy */
 
-/* Appends name, mode, properties and no auxiliary units. */
-int scope_properties_append(
-                sd_bus_message *m, const ScopeSpec *spec, bool lacks_pidfds, bool lacks_oom_policy);
+/* Appends name, mode and properties; then the process, which is known last, and no auxiliary units. */
+int scope_properties_begin(sd_bus_message *m, const ScopeSpec *spec, bool lacks_oom_policy);
+int scope_properties_end(sd_bus_message *m, const ScopeSpec *spec, bool lacks_pidfds);

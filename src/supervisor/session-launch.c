@@ -288,7 +288,7 @@ static uint64_t add_usec(uint64_t a, uint64_t b) {
         return a >= LIMIT_INFINITY ? a : MIN(a + b, LIMIT_INFINITY - 1);
 }
 
-int session_start_scope(Session *s) {
+int session_prepare_scope(Session *s) {
         const Plan *plan = s->setup->plan;
         _cleanup_free_ char *description = NULL;
         ScopeSpec spec;
@@ -306,8 +306,7 @@ int session_start_scope(Session *s) {
                 .description = description,
                 .slice = "mcp.slice",
                 .binds_to = s->server->unit,
-                .pid = s->child.pid,
-                .pidfd = s->child.pidfd,
+                .pidfd = -EBADF,
                 .memory_max = plan->memory_max,
                 .swap_max = plan->swap_max,
                 .tasks_max = plan->tasks_max,
@@ -320,8 +319,12 @@ int session_start_scope(Session *s) {
                 .oom_kill = plan->oom_kill_all,
                 .loopback_only = plan->loopback_only,
         };
-        return manager_start_scope(
+        return manager_prepare_scope(
                         s->server->manager, &spec, SCOPE_TIMEOUT_USEC, on_scope_started, s, &s->start_call);
+}
+
+int session_start_scope(Session *s) {
+        return manager_start_prepared(s->server->manager, s->start_call, s->child.pid, s->child.pidfd);
 }
 
 static bool limit_holds(const char *cgroups, CgroupAttribute attribute, uint64_t wanted) {

@@ -62,20 +62,34 @@ static SessionEvent do_await_hello(Session *s, SessionEvent event) {
         return SESSION_EVENT_NOT_ADMITTED;
 }
 
+static void refuse_scope(Session *s, int error) {
+        refusal_set(&s->refusal,
+                    "MCP-R-START",
+                    EXIT_UNAVAILABLE,
+                    "The server's scope cannot be asked for: %s.",
+                    STRERROR(error));
+}
+
 static SessionEvent do_launch(Session *s, SessionEvent event) {
         int r;
 
         s->timer = sd_event_source_disable_unref(s->timer);
-        if (server_admit(s->server, s, &s->refusal) < 0 || session_make_child(s) < 0)
+        if (server_admit(s->server, s, &s->refusal) < 0)
                 return SESSION_EVENT_NOT_ADMITTED;
-        /* The manager has the longest part of it, so it is asked first. */
+        r = session_prepare_scope(s);
+        if (r < 0) {
+                refuse_scope(s, r);
+                return SESSION_EVENT_NOT_ADMITTED;
+        }
+        if (session_make_child(s) < 0) {
+                s->start_call = manager_call_free(s->start_call);
+                return SESSION_EVENT_NOT_ADMITTED;
+        }
+        /* The manager has the longest part of it, so it is asked before anything else: after a fork each page that is
+         * written to costs a copy. */
         r = session_start_scope(s);
         if (r < 0) {
-                refusal_set(&s->refusal,
-                            "MCP-R-START",
-                            EXIT_UNAVAILABLE,
-                            "The server's scope cannot be asked for: %s.",
-                            STRERROR(r));
+                refuse_scope(s, r);
                 return SESSION_EVENT_SCOPE_FAILED;
         }
         if (session_watch_child(s) < 0 || session_watch_client(s) < 0)
@@ -86,7 +100,7 @@ static SessionEvent do_launch(Session *s, SessionEvent event) {
 }
 
 static SessionEvent do_rename(Session *s, SessionEvent event) {
-        if (s->n_names < SCOPE_NAMES_MAX && session_start_scope(s) >= 0)
+        if (s->n_names < SCOPE_NAMES_MAX && session_prepare_scope(s) >= 0 && session_start_scope(s) >= 0)
                 return _SESSION_EVENT_NONE;
         refusal_set(&s->refusal,
                     "MCP-R-START",

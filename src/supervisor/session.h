@@ -83,7 +83,8 @@ int session_arm_timer(Session *s, uint64_t usec);
 void session_event_fields(const Session *s, EventFields *ret);
 
 /* session-launch.c */
-int session_make_child(Session *s); /* -ECANCELED: s->refusal says why */
+int session_prepare_scope(Session *s); /* its name, and all that can be done before there is a child */
+int session_make_child(Session *s);    /* -ECANCELED: s->refusal says why */
 int session_start_scope(Session *s);
 int session_watch_child(Session *s);
 SessionEvent session_check_scope(Session *s); /* is the child there, and do the limits hold? */

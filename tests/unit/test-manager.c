@@ -293,6 +293,55 @@ TEST(the_manager_is_asked_at_once) {
         manager_call_free(call);
 }
 
+TEST(what_was_prepared_is_asked_with_its_process) {
+        _cleanup_fake_ Fake f = {};
+        const ScopeSpec spec = {
+                .name = UNIT,
+                .pidfd = -EBADF,
+                .memory_max = UINT64_MAX,
+                .swap_max = UINT64_MAX,
+                .tasks_max = UINT64_MAX,
+                .cpu_quota_usec_per_sec = UINT64_MAX,
+                .runtime_max_usec = UINT64_MAX,
+                .timeout_stop_usec = UINT64_MAX,
+        };
+        ManagerCall *call, *unused;
+
+        fake_start(&f);
+        ASSERT_OK(manager_prepare_scope(f.manager, &spec, LONG_USEC, on_done, &f, &call));
+        ASSERT_OK(manager_prepare_scope(f.manager, &spec, LONG_USEC, on_done, &f, &unused));
+        for (unsigned i = 0; i < 20; i++)
+                ASSERT_OK(sd_event_run(f.event, 1000));
+        ASSERT_EQ(f.n_start, 0);
+        manager_call_free(unused);
+        ASSERT_OK(manager_start_prepared(f.manager, call, getpid(), STDIN_FILENO));
+        wait_end(&f);
+        ASSERT_EQ(f.result, 0);
+        ASSERT_EQ(f.n_start, 1);
+        ASSERT_TRUE(f.saw_pidfds);
+        manager_call_free(call);
+}
+
+TEST(what_was_prepared_outlives_the_connection) {
+        _cleanup_fake_ Fake f = { .hang_up_once = true, .active_state = "inactive" };
+        ManagerCall *call, *prepared = NULL;
+        const ScopeSpec spec = { .name = UNIT, .pidfd = -EBADF };
+
+        fake_start(&f);
+        ASSERT_OK(manager_prepare_scope(f.manager, &spec, LONG_USEC, on_done, &f, &prepared));
+        call = ask_for_scope(&f, UNIT, LONG_USEC);
+        wait_end(&f);
+        manager_call_free(call);
+        ASSERT_EQ(f.n_opened, 2);
+        f.ended = false;
+        f.n_start = 0;
+        ASSERT_OK(manager_start_prepared(f.manager, prepared, getpid(), -EBADF));
+        wait_end(&f);
+        ASSERT_EQ(f.result, 0);
+        ASSERT_EQ(f.n_start, 1);
+        manager_call_free(prepared);
+}
+
 TEST(what_cannot_be_asked_ends_in_the_loop) {
         _cleanup_fake_ Fake f = {};
         ManagerCall *call;
