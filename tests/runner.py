@@ -6,15 +6,17 @@
   tests/run --also SUITE …     the first, and these
   tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm,
                                bench (several may be given)
-  tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name
+  tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name; of packaging,
+                               only the programs with TEXT in theirs ("deb trixie")
 
 Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
-build-npm; packages, and the roots that they are tried in, are in build-packaging.  The last line is
-"N passed, N failed" (and ", N skipped"); the exit status is zero only if something passed and
-nothing failed.
+build-npm; packages are in build-packaging.  The last line is "N passed, N failed" (and ", N skipped");
+the exit status is zero only if something passed and nothing failed.
 
 vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
 that.  The first time it fetches the kernels and makes roots, which stay in $XDG_CACHE_HOME/mcp-systemd/vm (~/.cache).
+
+packaging builds all packages and tries them in minimal Debians, whose roots stay in $XDG_CACHE_HOME/mcp-systemd/packaging.
 
 bench measures, in build-bench; tests/bench/run has more options.  A machine that does other things meanwhile can make
 it fail, so it does not belong to every change.
@@ -261,25 +263,36 @@ def stream(name, command):
     return collector.finish(trouble)
 
 
-# Packages of what is committed: compared, checked, and tried in minimal Debians.
+# Packages of what is committed: looked at, compared, and tried in minimal Debians.
 PACKAGING = (
+    ('test-tarball.py',),
     ('test-formats.py',),
-    *(('test-lifecycle.py', suite) for suite in ('bookworm', 'trixie')),
-    *(('test-images.py', suite, which) for suite in ('bookworm', 'trixie') for which in ('usr', 'extension')),
+    *(
+        (program, suite, *arguments)
+        for suite in ('bookworm', 'trixie')
+        for program, *arguments in (
+            ('test-deb.py',),
+            ('test-lifecycle.py',),
+            ('test-autopkgtest.py',),
+            ('test-images.py', 'usr'),
+            ('test-images.py', 'extension'),
+        )
+    ),
 )
 
 
 def suite_packaging(args):
+    if not can_boot():
+        return tap.Tally(skipped=[('packaging', 'making roots needs root, and sudo asks for a password')])
     run([str(TREE / 'packaging/install-deps'), 'package'], 'installing what packaging needs')
     tally = tap.Tally()
     for program, *arguments in PACKAGING:
         name = ' '.join([program.removeprefix('test-').removesuffix('.py'), *arguments])
         if args.match and args.match not in name:
             continue
-        if program != 'test-formats.py' and not can_boot():
-            tally.skipped.append((name, 'booting a container needs root, and sudo asks for a password'))
-            continue
+        began = time.monotonic()
         tally.add(stream(name, as_root([sys.executable, '-B', str(TESTS / 'packaging' / program), *arguments])))
+        print(f'# {name}: {time.monotonic() - began:.0f} s', flush=True)
     return tally
 
 

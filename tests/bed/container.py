@@ -90,6 +90,12 @@ def _die_orderly_with_parent():
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def keep_mounts_private():
+    """What this process mounts from now on nobody else sees, and it goes with this process."""
+    _call(_libc.unshare, CLONE_NEWNS)
+    _mount('none', '/', None, MS_REC | MS_PRIVATE)
+
+
 def host_runs_systemd():
     return os.path.isdir('/run/systemd/system')
 
@@ -191,8 +197,7 @@ class Container:
     # -- the root ----------------------------------------------------------
 
     def _mount_root(self):
-        _call(_libc.unshare, CLONE_NEWNS)
-        _mount('none', '/', None, MS_REC | MS_PRIVATE)
+        keep_mounts_private()
         (self.top / 'fs').mkdir(parents=True)
         _mount('tmpfs', self.top / 'fs', 'tmpfs', data='mode=755,size=4G')
         upper, work = self.top / 'fs/upper', self.top / 'fs/work'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The packages under test, built from what is committed and kept in build-packaging by commit."""
+"""The packages under test, built from what is committed and kept in build-packaging of the tree by what they are built of."""
 
 import functools
 import hashlib
@@ -14,10 +14,26 @@ import roots
 
 TREE = roots.TREE
 PREVIOUS = '0.0.1'
-A_WEEK = 7 * 24 * 3600
 
-# The unit tests are another suite's business.
-QUICKLY = {'DEB_BUILD_OPTIONS': f'nocheck parallel={os.cpu_count()}'}
+# The unit tests are run in the first build of each kind, and in no other.  Nobody minds how fast the previous release is.
+QUICKLY = {'DEB_BUILD_OPTIONS': f'nocheck noopt parallel={os.cpu_count()}'}
+CHECKED = {'DEB_BUILD_OPTIONS': f'parallel={os.cpu_count()}'}
+
+# A second build is done by somebody else, elsewhere, some other day, in another language and with another number of jobs.
+VARIED = {
+    'DEB_BUILD_OPTIONS': 'nocheck parallel=3',
+    'HOME': '/srv/elsewhere',
+    'TMPDIR': '/srv/elsewhere/a-longer-way',
+    'TZ': 'Asia/Kathmandu',
+    'LANG': 'tr_TR.UTF-8',
+    'LC_ALL': 'tr_TR.UTF-8',
+    # Files keep their time, so that ninja sees what is older than what.
+    'NO_FAKE_STAT': '1',
+}
+VARIED_COMMAND = ('faketime', '+400 days', 'sh', '-c', 'umask 0077 && exec "$@"', 'sh')
+
+# As a distribution's builders do it: by nobody, with no home.
+UNPRIVILEGED = ('setpriv', '--reuid=nobody', '--regid=nogroup', '--clear-groups')
 
 
 def run(command, **kwargs):
@@ -32,10 +48,10 @@ def git(*arguments, tree=TREE):
 def place():
     """Where the packages of what is committed are; the tests of packages change none."""
     files = [line for line in git('ls-tree', '-r', 'HEAD').splitlines() if '\ttests/packaging/' not in line]
-    found = roots.CACHE / 'packages' / hashlib.sha256('\n'.join(files).encode()).hexdigest()[:12]
+    found = TREE / 'build-packaging' / hashlib.sha256('\n'.join(files).encode()).hexdigest()[:12]
     found.mkdir(parents=True, exist_ok=True)
     for other in found.parent.iterdir():
-        if time.time() - other.stat().st_mtime > A_WEEK:
+        if time.time() - other.stat().st_mtime > roots.A_WEEK:
             shutil.rmtree(other)
     return found
 
@@ -66,18 +82,32 @@ def only(directory, pattern):
     return found[0]
 
 
-def tarball(release='current'):
-    """The tarball of what is committed, or of the same with a lower version number."""
+def log(directory):
+    return (directory / 'log').read_text(encoding='utf-8')
+
+
+def tarball_directory():
+    """The release, made with its checks."""
 
     def make(directory):
-        tree = TREE
-        if release == 'previous':
-            tree = directory / 'tree'
-            git('clone', '--quiet', TREE, str(tree))
-            lower_version(tree)
-        run([tree / 'packaging/build-tarball', '--no-tests', f'--output={directory}'])
+        run([TREE / 'packaging/build-tarball', f'--output={directory}'], log=directory / 'log')
 
-    return only(once(place() / f'tarball-{release}', make), '*.tar.xz')
+    return once(place() / 'tarball', make)
+
+
+def tarball():
+    return only(tarball_directory(), '*.tar.xz')
+
+
+def previous_tree():
+    """A clone with a lower version number."""
+
+    def make(directory):
+        tree = directory / 'tree'
+        git('clone', '--quiet', TREE, str(tree))
+        lower_version(tree)
+
+    return once(place() / 'previous', make) / 'tree'
 
 
 def lower_version(tree):
@@ -91,69 +121,86 @@ def lower_version(tree):
     git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'tests: lower', tree=tree)
 
 
-def deb_directory(suite, release='current', attempt=1):
-    """Where dpkg-buildpackage left a suite's packages: on this machine, or in a root of that suite."""
-    source = tarball(release)
+def previous_tarball():
+    def make(directory):
+        run([previous_tree() / 'packaging/build-tarball', '--no-tests', f'--output={directory}'])
+
+    return only(once(place() / 'previous-tarball', make), '*.tar.xz')
+
+
+def deb_directory(suite, how='current'):
+    """Where dpkg-buildpackage left a suite's packages.
+
+    current   of the release, with its unit tests, in a root with nothing but the build dependencies
+    varied    the same where everything is different that should not matter
+    previous  of the release before; of this machine's own suite by its script in a clean clone, on this machine
+    """
 
     def make(directory):
-        if suite == machine_suite():
+        if how == 'current':
+            build_in_root(suite, directory, tarball(), CHECKED, ('env', '--unset=HOME', *UNPRIVILEGED))
+        elif how == 'varied':
+            build_in_root(suite, directory, tarball(), VARIED, VARIED_COMMAND)
+        elif suite == machine_suite():
             run(
-                [TREE / 'packaging/build-deb', f'--tarball={source}', f'--output={directory}'],
+                [previous_tree() / 'packaging/build-deb', f'--output={directory}'],
+                log=directory / 'log',
                 env={**os.environ, **QUICKLY},
             )
         else:
-            build_in_root(suite, source, directory, QUICKLY)
+            build_in_root(suite, directory, previous_tarball(), QUICKLY)
 
-    return once(place() / f'{suite}-{release}-{attempt}', make)
-
-
-def deb(suite, release='current'):
-    return only(deb_directory(suite, release), 'mcp-systemd_*.deb')
+    return once(place() / f'{suite}-{how}', make)
 
 
-def build_in_root(suite, source, directory, options, script='build-deb', group='deb'):
-    root = roots.root(suite, 'build')
-    work = root / 'srv/mcp'
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(TREE / 'packaging', work / 'packaging')
-    shutil.copy(source, work)
-    with roots.network(root):
-        for needed in ('build', group):
-            roots.inside(root, '/srv/mcp/packaging/install-deps', needed)
-        roots.inside(
-            root,
-            f'/srv/mcp/packaging/{script}',
-            f'--tarball=/srv/mcp/{source.name}',
+def deb(suite, how='current'):
+    return only(deb_directory(suite, how), 'mcp-systemd_*.deb')
+
+
+def build_in_root(suite, directory, source, environment, prefix=(), script=('build-deb',)):
+    """Runs a script of packaging/ in a root that has what the source package asks for."""
+    with roots.Workshop(lower=roots.root(suite, 'build')) as workshop:
+        work = workshop.root / 'srv/mcp'
+        shutil.copytree(TREE / 'packaging', work / 'packaging')
+        shutil.copy(source, work)
+        for made in (work / 'out', pathlib.Path(f'{workshop.root}{environment.get("TMPDIR", "/tmp")}')):
+            made.mkdir(parents=True, exist_ok=True)
+        shutil.chown(work / 'out', 'nobody')
+        option = '--deb' if source.suffix == '.deb' else '--tarball'
+        workshop.call(
+            *prefix,
+            f'/srv/mcp/packaging/{script[0]}',
+            f'{option}=/srv/mcp/{source.name}',
             '--output=/srv/mcp/out',
-            **options,
+            log=directory / 'log',
+            **environment,
         )
-    shutil.copytree(work / 'out', directory, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(work / 'out', directory, symlinks=True, dirs_exist_ok=True)
 
 
 def sysext(suite):
-    """Where the directory and the image of the system extension for a suite are."""
+    """Where the directory and the image of the system extension for a suite are: of the release on this machine, of the
+    package elsewhere."""
 
     def make(directory):
         if suite == machine_suite():
             run([TREE / 'packaging/build-sysext', f'--tarball={tarball()}', f'--output={directory}'])
         else:
-            build_in_root(suite, tarball(), directory, {}, 'build-sysext', 'image')
+            build_in_root(suite, directory, deb(suite), {}, script=('build-sysext',))
 
     return once(place() / f'{suite}-sysext', make)
 
 
-def rpm():
+def on_this_machine(kind):
+    """The RPM or the Arch package, with its unit tests."""
+
     def make(directory):
-        run([TREE / 'packaging/build-rpm', '--nocheck', f'--tarball={tarball()}', f'--output={directory}'])
+        run(
+            [TREE / f'packaging/build-{kind}', f'--tarball={tarball()}', f'--output={directory}'],
+            log=directory / 'log',
+        )
 
-    return once(place() / 'rpm', make)
-
-
-def arch():
-    def make(directory):
-        run([TREE / 'packaging/build-arch', '--nocheck', f'--tarball={tarball()}', f'--output={directory}'])
-
-    return once(place() / 'arch', make)
+    return once(place() / kind, make)
 
 
 def example_deb(directory, definition, name='weather-mcp', version='1'):

@@ -6,6 +6,7 @@
 """
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -19,18 +20,6 @@ from story import Machine, Skip, eventually, expect, expect_equal, tell
 SUITE, WHICH = sys.argv[1:]
 DEMO = {'command': '/usr/libexec/mcp-demo-server'}
 SOCKET = 'mcp-server@demo.socket'
-
-# What a container without a network cannot fetch by itself.
-LIBRARIES = ('dbus', 'libjson-c5', 'libsmartcols1', 'libtomlplusplus3')
-LIBRARIES_OF = {'trixie': ('dbus', 'libjson-c5', 'libsmartcols1', 'libtomlplusplus3t64')}
-
-
-def libraries():
-    return LIBRARIES_OF.get(SUITE, LIBRARIES)
-
-
-def install_offline(root, *packages):
-    roots.inside(root, 'apt-get', '-q', '-y', '--no-install-recommends', 'install', *packages)
 
 
 def serves(machine, server='demo'):
@@ -61,17 +50,14 @@ class UsrOnly(Machine):
 
 
 def usr_only():
-    lower = roots.root(SUITE)
     deb = builds.deb(SUITE)
-    (lower / 'srv').mkdir(exist_ok=True)
-    shutil.copy(deb, lower / 'srv/current.deb')
-    roots.fetch(lower, '/srv/current.deb')
 
     def prepare(root):
-        install_offline(root, '/srv/current.deb')
+        shutil.copy(deb, root / 'srv/current.deb')
+        roots.apt(root, 'install', '/srv/current.deb')
         (root / 'usr/lib/mcp/servers.d/demo.json').write_text(json.dumps(DEMO), encoding='utf-8')
 
-    return UsrOnly(lower, prepare)
+    return UsrOnly(roots.root(SUITE), prepare)
 
 
 def etc_has_nothing_of_ours(machine):
@@ -101,11 +87,9 @@ def extension():
     (scratch / 'fleet.json').write_text(json.dumps(DEMO), encoding='utf-8')
     subprocess.run([builds.TREE / 'packaging/build-confext', f'--output={scratch}', 'fleet', scratch / 'fleet.json'],
                    stdout=subprocess.DEVNULL, check=True)
-    lower = roots.root(SUITE)
-    roots.fetch(lower, *libraries())
 
     def prepare(root):
-        install_offline(root, *libraries())
+        roots.apt(root, 'install', *roots.LIBRARIES[SUITE])
         shutil.copytree(made / 'mcp-systemd', root / 'var/lib/extensions/mcp-systemd', symlinks=True)
         shutil.copytree(scratch / 'fleet', root / 'var/lib/confexts/fleet', symlinks=True)
         # Merged by the test, so that it is seen to be what brings everything.
@@ -114,11 +98,28 @@ def extension():
             link.unlink(missing_ok=True)
             link.symlink_to('/dev/null')
 
-    return Machine(lower, prepare)
+    return Machine(roots.root(SUITE), prepare)
 
 
 def version_of_systemd(machine):
     return int(machine.do('systemctl', '--version').split()[1])
+
+
+def contents(directory):
+    """Path → what it is, and who may do what with it."""
+    found = {}
+    for path in directory.rglob('*'):
+        what = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+        found[str(path.relative_to(directory))] = (oct(path.lstat().st_mode), path.lstat().st_uid, what)
+    return found
+
+
+def the_images_hold_what_the_directories_do(_machine):
+    """There is no loop device in a container to merge an image from."""
+    for image in (builds.sysext(SUITE) / 'mcp-systemd.raw', pathlib.Path(SCRATCH.name) / 'fleet.raw'):
+        unpacked = pathlib.Path(SCRATCH.name) / f'unpacked-{image.stem}'
+        roots.run(['unsquashfs', '-quiet', '-no-progress', '-dest', unpacked, image])
+        expect_equal(contents(unpacked), contents(image.with_suffix('')), str(image))
 
 
 def nothing_is_there_before(machine):
@@ -171,6 +172,7 @@ STORIES = {
         etc_still_has_nothing_of_ours,
     ]),
     'extension': (extension, [
+        the_images_hold_what_the_directories_do,
         nothing_is_there_before,
         the_extension_merges,
         a_definition_in_etc_is_served,

@@ -22,6 +22,7 @@ DEBS = '/srv/debs'
 DEMO = {'command': '/usr/libexec/mcp-demo-server'}
 DEMO_FILE = '/etc/mcp/servers.d/demo.json'
 EXAMPLE = 'weather-mcp'
+PROGRAMS = ('mcp-connect', 'mcp-sandbox', 'mcpctl', '/usr/libexec/mcp-supervisor', '/usr/libexec/mcp-demo-server')
 VENDOR = {**DEMO, 'env': {'WHOSE': 'vendor'}}
 
 # What changes when anything at all is installed, and says nothing about us.
@@ -78,7 +79,8 @@ def what_the_package_needs_is_all_that_it_brings(machine):
 def it_installs(machine):
     apt(machine, 'install', f'{DEBS}/previous.deb')
     expect_equal(machine.do('dpkg', '--audit'), '', 'dpkg --audit')
-    expect(builds.PREVIOUS in machine.do('mcpctl', '--version'), 'mcpctl --version is not the package\'s')
+    for program in PROGRAMS:
+        expect(builds.PREVIOUS in machine.do(program, '--version'), f'{program} --version is not the package\'s')
     expect_equal(machine.do('systemctl', '--failed', '--no-legend'), '', 'failed units')
 
 
@@ -254,16 +256,12 @@ CHAPTERS = [
 
 def main():
     def machine():
-        lower = roots.root(SUITE)
         debs = pathlib.Path(scratch)
         for release in ('previous', 'current'):
             shutil.copy(builds.deb(SUITE, release), debs / f'{release}.deb')
         for version in ('1', '2'):
             builds.example_deb(debs, json.dumps(VENDOR), EXAMPLE, version)
-        (lower / 'srv').mkdir(exist_ok=True)
-        shutil.copy(debs / 'current.deb', lower / 'srv')
-        roots.fetch(lower, '/srv/current.deb')
-        return Machine(lower, binds=[(debs, DEBS)])
+        return Machine(roots.root(SUITE), binds=[(debs, DEBS)])
 
     with tempfile.TemporaryDirectory(prefix='mcp-debs-') as scratch:
         subprocess.run(['chmod', '755', scratch], check=True)
