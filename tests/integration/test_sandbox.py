@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a confined server can and cannot do: each right with an allowed and a denied use."""
 
-import contextlib
 import json
 import os
-import pathlib
-import shutil
 import signal
 import socket
-import subprocess
 import threading
 
 from checks import allowed, denied, talks
-from harness import Skip, case, eventually, expect, expect_equal
+from harness import case, expect, expect_equal
 
 
 @case
@@ -107,45 +103,6 @@ def signals_reach_nobody_outside(world):
         denied(client, 'signal', pid=pid, signal=int(signal.SIGTERM))
     child = int(client.call('spawn')[0])
     allowed(client, 'signal', pid=child, signal=int(signal.SIGTERM))
-
-
-@contextlib.contextmanager
-def traced(pid, directory):
-    """What a process and its children do to build sandboxes; a list that is filled at the end."""
-    log, calls = directory / 'strace', []
-    tracer = subprocess.Popen(
-        ['strace', '-f', '-qq', '-e', 'trace=landlock_add_rule,execve', '-o', log, '-p', str(pid)],
-        stdin=subprocess.DEVNULL,
-    )
-    try:
-        eventually(lambda: f'TracerPid:\t{tracer.pid}\n' in pathlib.Path(f'/proc/{pid}/status').read_text(), 'strace to attach')
-        yield calls
-    finally:
-        tracer.send_signal(signal.SIGINT)
-        tracer.wait(10)
-    calls += log.read_text(encoding='utf-8', errors='replace').splitlines()
-
-
-@case(timeout=60)
-def a_session_compiles_no_filter_and_its_ruleset_costs_what_its_paths_cost(world):
-    if not shutil.which('strace'):
-        raise Skip('strace is not installed')
-    top = world.directory('cost')
-    for i in range(40):
-        (top / str(i)).mkdir()
-    rules = {}
-    for n in (0, 40):
-        server = world.fixture('honest', isolation={'write': [str(top / str(i)) for i in range(n)]})
-        talks(server.connect()).close()
-        maps = pathlib.Path(f'/proc/{server.supervisor}/maps').read_text(encoding='utf-8')
-        expect('libseccomp' not in maps, 'the supervisor has what compiles filters')
-        with traced(server.supervisor, top) as calls:
-            for _ in range(3):
-                talks(server.connect()).close()
-        started = sum('execve(' in c and '= 0' in c for c in calls)
-        expect(started >= 3, f'three sessions were not seen: {calls}')
-        rules[n] = sum('landlock_add_rule(' in c for c in calls) / 3
-    expect_equal(rules[40] - rules[0], 40, f'rules added for 40 more paths (in all {rules})')
 
 
 @case
