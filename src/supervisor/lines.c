@@ -48,11 +48,12 @@ static void splitter_emit_piece(LineSplitter *s, line_handler_t handler, void *u
         s->continued = true;
 }
 
+/* One pass for both: a search for each would go through the rest of the data for every end of the other kind. */
 static const char *find_end(const char *data, size_t size) {
-        const char *newline = memchr(data, '\n', size);
-        const char *nul = memchr(data, 0, newline ? (size_t) (newline - data) : size);
-
-        return nul ? nul : newline;
+        for (const char *p = data; p < data + size; p++)
+                if (*p == '\n' || *p == 0)
+                        return p;
+        return NULL;
 }
 
 int line_splitter_feed(

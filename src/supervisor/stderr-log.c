@@ -62,13 +62,14 @@ static void say_suppressed(StderrLog *l) {
 static void on_line(void *userdata, const char *line, size_t size, bool continued) {
         StderrLog *l = userdata;
         _cleanup_free_ char *copy = NULL, *escaped = NULL;
-        uint64_t now = now_monotonic();
+        uint64_t now;
 
         if (!continued)
                 /* Journald shows emergencies on every terminal: a server's word is not enough for that. */
                 l->priority = MAX(line_take_priority(&line, &size, LOG_INFO), LOG_ERR);
         if (size == 0)
                 return;
+        now = now_monotonic();
         line_tail_add(&l->tail, line, size);
         if ((continued && l->suppressing) || !rate_limit_take(&l->bytes, now, size) ||
             (!continued && !rate_limit_take(&l->lines, now, 1)))
