@@ -66,6 +66,7 @@ void session_note_exit(Session *s) {
         SessionChild *c = &s->child;
 
         c->exited = true;
+        s->exited_usec = server_now(s->server);
         if (waitid(P_PIDFD, (id_t) c->pidfd, &c->status, WEXITED | WNOHANG | WNOWAIT) < 0)
                 c->status = (siginfo_t){ .si_code = CLD_EXITED, .si_status = EXIT_FAILURE };
         note_limits(s);

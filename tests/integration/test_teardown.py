@@ -6,7 +6,7 @@ import os
 import socket
 import time
 
-from checks import ENDS, QUICK_STOP, WAYS, nothing_left, talks
+from checks import ENDS, QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks
 from harness import case, eventually, expect, expect_equal
 from world import FIXTURES
 
@@ -189,6 +189,8 @@ def a_server_that_always_fails_leaves_the_socket_up(world):
     nothing_left(server, 20)
     last = server.connect()
     expect(last.wait(20) != 0, 'mcp-connect says that all is well')
+    starts = world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={SESSION_STARTED}')
+    expect(len(starts) < 20, f'{len(starts)} of 101 clients had the server started for them')
 
 
 @case
