@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "basic/errno-util.h"
 #include "basic/string-util.h"
 #include "config/problem.h"
 
@@ -174,8 +175,14 @@ void problem_add_at(
         va_end(ap);
 }
 
+void problem_note_errno(ProblemList *list, int error) {
+        if (list->shortage == 0 && errno_is_shortage(error))
+                list->shortage = error;
+}
+
 void problem_list_take(ProblemList *to, ProblemList *from) {
         to->failed = to->failed || from->failed;
+        problem_note_errno(to, from->shortage);
         if (from->n_items > 0) {
                 if (problem_list_reserve(to, from->n_items) < 0)
                         to->failed = true;
@@ -204,6 +211,7 @@ int problem_list_copy(ProblemList *to, const ProblemList *from) {
                                p->message);
         }
         to->failed = to->failed || from->failed;
+        problem_note_errno(to, from->shortage);
         return to->failed ? -ENOMEM : 0;
 }
 

@@ -28,7 +28,8 @@ typedef struct Problem {
 typedef struct ProblemList {
         Problem *items;
         size_t n_items;
-        bool failed; /* an allocation failed while adding: the list is not complete, treat as an error */
+        bool failed;  /* an allocation failed while adding: the list is not complete, treat as an error */
+        int shortage; /* negative errno: something could not be looked at for now, and may be fine; 0: none */
 } ProblemList;
 
 void problem_list_done(ProblemList *list);
@@ -75,6 +76,9 @@ void problem_list_take(ProblemList *to, ProblemList *from);
 
 /* Adds copies of everything in from. -ENOMEM: to->failed is set. */
 int problem_list_copy(ProblemList *to, const ProblemList *from);
+
+/* Notes down a negative errno that was met on the way, where it is a shortage (basic/errno-util.h). */
+void problem_note_errno(ProblemList *list, int error);
 
 bool problem_list_has_errors(const ProblemList *list);   /* also true where failed is set */
 const char *problem_level_to_string(ProblemLevel level); /* "error", "warning", "note" */

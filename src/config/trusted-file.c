@@ -35,6 +35,7 @@ static int check_owner(const struct stat *st, const char *path, uid_t owner, Pro
 }
 
 static int complain_errno(ProblemList *problems, const char *path, int error) {
+        problem_note_errno(problems, error);
         problem_add(problems,
                     PROBLEM_ERROR,
                     "MCP-C-READ",

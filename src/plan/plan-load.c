@@ -80,6 +80,7 @@ static int read_manifest_file(
                 r = fd_read_all(fd, JSON_SIZE_MAX, ret, ret_size);
         if (r >= 0 || r == -ENOMEM)
                 return r;
+        problem_note_errno(problems, r);
         add_at_path_key(problems,
                         d,
                         "MCP-M-UNREADABLE",

@@ -8,6 +8,7 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 
+#include "basic/errno-util.h"
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
 #include "basic/string-util.h"
@@ -288,6 +289,9 @@ int host_probe(RuntimeScope scope, bool managed, char *const *env, HostProbe *re
         int r;
 
         r = landlock_probe(forced_abi(env), &p.facts.landlock);
+        if (r >= 0 && errno_is_shortage(-p.facts.landlock.unavailable))
+                /* Not an answer: there may well be Landlock. */
+                r = -p.facts.landlock.unavailable;
         if (r >= 0)
                 r = probe_user(&p, env);
         if (r >= 0)
