@@ -28,7 +28,7 @@ enum { EXIT_USAGE = 2, EXIT_UNAVAILABLE = 69, EXIT_CANNOT_EXECUTE = 126, EXIT_NO
 typedef struct Connection {
         const char *shown; /* the server's name, harmless for a terminal */
         int fd, signals;
-        bool running;
+        bool heard, running;    /* heard: of a supervisor at all */
         int caught;             /* signal that ends the connection; 0: none */
         uint64_t deadline_usec; /* CLOCK_MONOTONIC; UINT64_MAX: none */
         StartWatch start;
@@ -93,6 +93,7 @@ static int take_status(Connection *c, const char *text, size_t size) {
                         (long long) version);
                 return final_status(c, EXIT_UNAVAILABLE);
         }
+        c->heard = true;
         switch (s.state) {
         case CONTROL_STARTING:
                 start_notice_learn(&c->start.notice, &s);
@@ -145,7 +146,8 @@ static void on_signal(Connection *c) {
                 return;
         }
         c->caught = (int) si.ssi_signo;
-        c->deadline_usec = now_monotonic() + END_TIMEOUT_USEC;
+        /* As long as nobody has taken us there is nothing to wait for. */
+        c->deadline_usec = c->heard ? now_monotonic() + END_TIMEOUT_USEC : 0;
         /* The end of our side is the client's end; the supervisor answers when the server is gone. */
         (void) shutdown(c->fd, SHUT_WR);
 }
