@@ -11,6 +11,7 @@
 #include "ctl/server-plan.h"
 #include "ctl/server-state.h"
 #include "ctl/units.h"
+#include "manager/exec-status.h"
 #include "report/report-plan.h"
 #include "report/report-problems.h"
 
@@ -228,6 +229,8 @@ static int check_verdict(Doctor *d, const ServerList *list, const ServerEntry *e
 }
 
 static int check_units(Doctor *d, const ServerEntry *e, const UnitList *units) {
+        _cleanup_unit_details_ UnitDetails service = {};
+        const char *step;
         ServerState state;
         int r;
 
@@ -236,6 +239,21 @@ static int check_units(Doctor *d, const ServerEntry *e, const UnitList *units) {
         r = server_state(e, units, &state);
         if (r < 0)
                 return r;
+        if (streq(state.word, "failed") && state.service &&
+            unit_details(ctl_bus(d->ctl), state.service->name, &service) < 0)
+                service.exit_status = 0;
+        step = streq_ptr(service.result, "exit-code") ? exec_status_to_string(service.exit_status) : NULL;
+        if (step)
+                return doctor_add(
+                                d,
+                                FINDING_PROBLEM,
+                                e->name,
+                                service.exit_status == EXEC_STATUS_CREDENTIALS
+                                                ? "One of its \"credentials\" cannot be read or decrypted: "
+                                                  "\"mcpctl logs\" names it."
+                                                : "\"mcpctl logs\" says why.",
+                                "systemd cannot execute its service: step %s.",
+                                step);
         if (streq(state.word, "failed"))
                 return doctor_add(
                                 d,

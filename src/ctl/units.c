@@ -198,6 +198,7 @@ int unit_details(sd_bus *bus, const char *unit, UnitDetails *ret) {
                 return r;
         if (endswith(unit, ".service")) {
                 get_trivial(bus, path, type, "MainPID", 'u', &d.main_pid);
+                get_trivial(bus, path, type, "ExecMainStatus", 'i', &d.exit_status);
                 r = get_string(bus, path, type, "StatusText", &d.status_text);
                 if (r < 0)
                         return r;

@@ -34,6 +34,7 @@ typedef struct UnitDetails {
         uint64_t since_usec; /* CLOCK_REALTIME of the last change to active or inactive */
         uint64_t memory, tasks;
         uint32_t main_pid;
+        int32_t exit_status; /* of a service's last main process that exited */
 } UnitDetails;
 
 int unit_details(sd_bus *bus, const char *unit, UnitDetails *ret);

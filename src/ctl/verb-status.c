@@ -10,6 +10,7 @@
 #include "ctl/pager.h"
 #include "ctl/server-plan.h"
 #include "ctl/server-state.h"
+#include "manager/exec-status.h"
 #include "manager/manager.h"
 #include "report/report-plan.h"
 #include "report/report-problems.h"
@@ -44,18 +45,23 @@ static char *since_text(uint64_t usec) {
 static char *unit_sentence(const UnitDetails *d) {
         _cleanup_free_ char *since = since_text(d->since_usec);
         bool trouble = d->result && !streq(d->result, "success");
+        const char *step;
 
         if (!since)
                 return NULL;
         if (!d->load || !streq(d->load, "loaded"))
                 return strdup("not loaded (a daemon-reload makes the unit of a new definition)");
+        step = streq_ptr(d->result, "exit-code") ? exec_status_to_string(d->exit_status) : NULL;
         return strformat(
-                        "%s (%s)%s%s%s",
+                        "%s (%s)%s%s%s%s%s%s",
                         strempty(d->active),
                         strempty(d->sub),
                         since,
                         trouble ? ", result: " : "",
-                        trouble ? d->result : "");
+                        trouble ? d->result : "",
+                        step ? " (systemd could not execute it: step " : "",
+                        strempty(step),
+                        step ? ")" : "");
 }
 
 /* The name of a process; its arguments may hold secrets. */
@@ -266,6 +272,7 @@ static int add_unit(StatusContext *c, JsonOut *out, json_object *parent, const c
         json_out_string(out, o, "active", d.active);
         json_out_string(out, o, "sub", d.sub);
         json_out_string(out, o, "result", d.result);
+        json_out_integer(out, o, "exit_status", d.exit_status);
         json_out_integer(out, o, "since_usec", (int64_t) d.since_usec);
         json_out_integer(out, o, "main_pid", d.main_pid);
         json_out_string(out, o, "status_text", d.status_text);

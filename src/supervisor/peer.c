@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "basic/errno-util.h"
 #include "basic/string-util.h"
 #include "manager/manager.h"
 #include "supervisor/peer.h"
@@ -74,10 +75,12 @@ int peer_read(int fd, Peer *ret) {
         if (r < 0)
                 return r;
         pidfd = open_pidfd(fd, cred.pid);
-        if (pidfd == -ENOMEM || pidfd == -EMFILE || pidfd == -ENFILE)
+        if (errno_is_shortage(pidfd))
                 return pidfd;
         if (pidfd >= 0) {
                 r = cgroup_of_pid(cred.pid, &cgroup);
+                if (errno_is_shortage(r))
+                        return r;
                 /* Alive after its cgroup was read: it was its own. */
                 p.alive = r >= 0 && pidfd_is_alive(pidfd);
                 p.inside = cgroup && cgroup_is_ours(cgroup, &p.scope);
@@ -136,4 +139,17 @@ PeerVerdict access_decide(const AccessRules *rules, const Peer *peer) {
         if (rules->user_scope)
                 return peer->uid == rules->self ? PEER_ADMITTED : PEER_STRANGER;
         return is_listed(rules, peer) ? PEER_ADMITTED : PEER_STRANGER;
+}
+
+bool access_has_others(const AccessRules *rules, uid_t uid) {
+        bool listed = false;
+
+        if (rules->user_scope)
+                return false;
+        for (size_t i = 0; i < rules->n_uids; i++) {
+                if (rules->uids[i] != uid && rules->uids[i] != 0)
+                        return true;
+                listed = listed || rules->uids[i] == uid;
+        }
+        return !listed;
 }

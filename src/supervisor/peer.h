@@ -45,3 +45,6 @@ typedef enum PeerVerdict {
 } PeerVerdict;
 
 PeerVerdict access_decide(const AccessRules *rules, const Peer *peer);
+
+/* May others than this user connect as well, root excepted? Of a group whose members cannot be listed that is assumed. */
+bool access_has_others(const AccessRules *rules, uid_t uid);

@@ -41,7 +41,7 @@ static int take_sockets(Server *s) {
         return found > 0 ? 0 : -ENOTSOCK;
 }
 
-int server_new(RuntimeScope scope, const char *instance, sd_event *event, Server **ret) {
+int server_new(RuntimeScope scope, const char *instance, int unserved, sd_event *event, Server **ret) {
         _cleanup_(server_freep) Server *s = NULL;
         int r;
 
@@ -49,6 +49,8 @@ int server_new(RuntimeScope scope, const char *instance, sd_event *event, Server
         if (!s)
                 return -ENOMEM;
         s->scope = scope;
+        s->unserved = unserved;
+        s->access = (AccessRules){ .user_scope = scope == RUNTIME_SCOPE_USER, .self = getuid() };
         s->event = sd_event_ref(event);
         s->listen[SOCKET_RAW] = s->listen[SOCKET_CONNECT] = -EBADF;
         s->refusal_rate = RATE_LIMIT_INIT(REFUSALS_PER_SECOND, REFUSALS_BURST);
@@ -86,14 +88,17 @@ Server *server_free(Server *s) {
         sd_event_source_disable_unref(s->accept_again);
         sd_event_source_disable_unref(s->status);
         sd_event_source_disable_unref(s->query_again);
+        sd_event_source_disable_unref(s->linger);
         access_query_free(s->query);
         setup_unref(s->next);
         manager_unref(s->manager);
         setup_unref(s->setup);
         refusal_done(&s->refusal);
+        refusal_done(&s->next_refusal);
+        access_rules_done(&s->access);
+        shares_done(&s->failures);
         journal_close(&s->journal);
         strv_free(s->degraded);
-        free(s->last_failure);
         free(s->last_limit);
         free(s->status_text);
         free(s->instance);
@@ -153,7 +158,7 @@ static void on_swept(void *userdata, int result, char *const *units) {
         }
 }
 
-static int open_manager(Server *s) {
+int server_open_manager(Server *s, Refusal *ret_refusal) {
         const char *hint;
         int r;
 
@@ -161,7 +166,7 @@ static int open_manager(Server *s) {
         if (r >= 0)
                 return manager_list_scopes(s->manager, s->instance, MANAGER_TIMEOUT_USEC, on_swept, s, NULL);
         hint = manager_error_hint(s->scope, r);
-        refusal_set(&s->refusal,
+        refusal_set(ret_refusal,
                     "MCP-R-BUS",
                     EXIT_UNAVAILABLE,
                     "The manager cannot be reached: %s.%s%s",
@@ -181,12 +186,6 @@ int server_start(Server *s) {
         r = server_load(s, &event);
         if (r < 0)
                 return r;
-        if (event != SERVER_EVENT_CANNOT_SERVE && open_manager(s) < 0) {
-                s->query = access_query_free(s->query);
-                s->next = setup_unref(s->next);
-                s->setup = setup_unref(s->setup);
-                event = SERVER_EVENT_CANNOT_SERVE;
-        }
         if (event != _SERVER_EVENT_NONE)
                 server_handle(s, event);
         s->started = true;

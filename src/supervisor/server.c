@@ -13,6 +13,8 @@
 #define ACCEPT_BATCH 64U
 #define ACCEPT_AGAIN_USEC \
         (200ULL * 1000ULL) /* after EMFILE and the like: the event would come at once again */
+/* So often at most systemd tries a service that it cannot execute: while this program has the sockets, it does not. */
+#define LINGER_USEC       (2ULL * USEC_PER_SEC)
 #define STATUS_DELAY_USEC (100ULL * 1000ULL)
 #define STOP_SLACK_USEC   (15ULL * USEC_PER_SEC)
 
@@ -129,25 +131,42 @@ static void alert_confinement(Server *s) {
                 server_degraded(s, NULL, cause, text);
 }
 
-static void log_warnings(Server *s) {
-        STRV_FOREACH (warning, s->setup->warnings) {
-                _cleanup_free_ char *message = strformat("MESSAGE=%s", *warning);
-                _cleanup_free_ char *server = strformat("MCP_SERVER=%s", s->name);
-                char *const fields[] = { message, server, (char *) "PRIORITY=4", NULL };
+static void log_warning(Server *s, const char *warning) {
+        _cleanup_free_ char *message = strformat("MESSAGE=%s", strempty(warning));
+        _cleanup_free_ char *server = strformat("MCP_SERVER=%s", s->name);
+        char *const fields[] = { message, server, (char *) "PRIORITY=4", NULL };
 
-                if (message && server)
-                        journal_send(&s->journal, JOURNAL_EVENT, fields);
-        }
+        if (message && server)
+                journal_send(&s->journal, JOURNAL_EVENT, fields);
+}
+
+static void log_warnings(Server *s) {
+        STRV_FOREACH (warning, s->setup->warnings)
+                log_warning(s, *warning);
+}
+
+static void say_not_reloaded(Server *s, int error) {
+        _cleanup_free_ char *text = NULL;
+
+        text =
+                        strformat("The definition of %s cannot be read for now (%s): what was read before "
+                                  "stays in effect. Run "
+                                  "systemctl reload %s again.",
+                                  s->name,
+                                  STRERROR(error),
+                                  s->unit);
+        log_warning(s, text);
 }
 
 static void alert_refusal(Server *s) {
         EventFields fields;
-        bool confinement = s->refusal.exit_code == EXIT_CONFINEMENT;
+        bool definition = s->refusal.exit_code == EXIT_DEFINITION ||
+                          s->refusal.exit_code >= EXIT_NOT_EXECUTABLE;
 
         event_fields(s, &fields);
         fields.code = s->refusal.code;
         event_log(&s->journal,
-                  confinement ? EVENT_REFUSED : EVENT_DEFINITION_INVALID,
+                  definition ? EVENT_DEFINITION_INVALID : EVENT_REFUSED,
                   &fields,
                   "%s is not served: %s",
                   s->name,
@@ -181,12 +200,34 @@ void server_log_refusal(Server *s, const Session *session) {
 
 /* What sessions ask */
 
-int server_admit(Server *s, const Session *session, Refusal *ret) {
-        uint64_t wait = backoff_remaining(&s->backoff, server_now(s));
-        unsigned n = 0;
+typedef struct Places {
+        unsigned used, own; /* own: of the session's user */
+        bool shared;        /* others may want some of them */
+} Places;
 
-        for (const Session *other = s->sessions; other; other = other->next)
-                n += other != session && session_has_slot(other);
+/* Those that others have and that of_kind() counts. */
+static Places count_places(const Server *s, const Session *session, bool (*of_kind)(const Session *)) {
+        const uid_t uid = session->client.peer.uid;
+        Places p = { .shared = uid != 0 && access_has_others(&s->access, uid) };
+
+        for (const Session *other = s->sessions; other; other = other->next) {
+                const uid_t others = other->client.peer.uid;
+
+                if (other == session || !of_kind(other))
+                        continue;
+                p.used++;
+                p.own += others == uid;
+                p.shared = p.shared || (uid != 0 && others != uid && others != 0);
+        }
+        return p;
+}
+
+int server_admit(Server *s, const Session *session, Refusal *ret) {
+        const Share *failures = shares_find(&s->failures, session->client.peer.uid);
+        uint64_t wait = failures ? backoff_remaining(&failures->backoff, server_now(s)) : 0;
+        const unsigned max = session->setup->definition->sessions.max;
+        const Places places = count_places(s, session, session_has_slot);
+
         if (s->state != SERVER_SERVING) {
                 if (s->refusal.code)
                         refusal_set(ret,
@@ -201,13 +242,25 @@ int server_admit(Server *s, const Session *session, Refusal *ret) {
                                     "The server's service is being stopped.");
                 return -ECANCELED;
         }
-        if (n >= session->setup->definition->sessions.max) {
+        if (places.used >= max) {
                 refusal_set(ret,
                             "MCP-R-BUSY",
                             EXIT_UNAVAILABLE,
                             "The server \"%s\" has %u sessions, and sessions.max does not allow more.",
                             s->name,
-                            n);
+                            places.used);
+                return -ECANCELED;
+        }
+        if (places.shared && !share_allows(max, places.used, places.own)) {
+                refusal_set(ret,
+                            "MCP-R-SHARE",
+                            EXIT_UNAVAILABLE,
+                            "You have %u of the %u sessions of \"%s\"; the %u that are free are kept for "
+                            "others.",
+                            places.own,
+                            max,
+                            s->name,
+                            max - places.used);
                 return -ECANCELED;
         }
         if (wait > 0) {
@@ -215,25 +268,19 @@ int server_admit(Server *s, const Session *session, Refusal *ret) {
                             "MCP-R-BACKOFF",
                             EXIT_UNAVAILABLE,
                             "%s. It is tried again with the first client after %llu ms.",
-                            strempty(s->last_failure),
+                            strempty(failures->last_failure),
                             (unsigned long long) (wait / 1000 + 1));
                 return -ECANCELED;
         }
         return 0;
 }
 
-void server_session_failed(Server *s, const char *reason) {
-        size_t n = strlen(strempty(reason));
-
-        backoff_failed(&s->backoff, server_now(s));
-        if (free_and_strdup(&s->last_failure, strempty(reason)) < 0)
-                return;
-        if (n > 0 && s->last_failure[n - 1] == '.')
-                s->last_failure[n - 1] = 0;
+void server_session_failed(Server *s, const Session *session, const char *reason) {
+        shares_failed(&s->failures, session->client.peer.uid, server_now(s), strempty(reason));
 }
 
-void server_session_stable(Server *s) {
-        backoff_succeeded(&s->backoff);
+void server_session_stable(Server *s, const Session *session) {
+        shares_succeeded(&s->failures, session->client.peer.uid);
 }
 
 void server_session_over(Server *s, const SessionEnd *end) {
@@ -258,26 +305,57 @@ void server_session_ended(Server *s, Session *session) {
 static int refuse_peer(Server *s, Session *session, PeerVerdict verdict) {
         static const struct {
                 const char *code, *reason;
-        } table[_PEER_VERDICT_MAX] = {
-                [PEER_STRANGER] = { "MCP-R-ACCESS",
-                                    "You are not among access.users and access.groups of the server." },
-                [PEER_INSIDE] = { "MCP-R-INSIDE", "A server may not start another one." },
-                [PEER_GONE] = { "MCP-R-GONE", "The client was gone before it could be looked at." },
-        };
+        } unknown = { "MCP-R-ACCESS",
+                      "The server cannot be started. Its definition cannot be read, so only root and the "
+                      "group mcp "
+                      "are told why." },
+          table[_PEER_VERDICT_MAX] = {
+                  [PEER_STRANGER] = { "MCP-R-ACCESS",
+                                      "You are not among access.users and access.groups of the server." },
+                  [PEER_INSIDE] = { "MCP-R-INSIDE", "A server may not start another one." },
+                  [PEER_GONE] = { "MCP-R-GONE", "The client was gone before it could be looked at." },
+          };
+
+        const bool nobody_asked = verdict == PEER_STRANGER && s->access_is_default;
 
         if (verdict == PEER_ADMITTED)
                 return 0;
-        refusal_set(&session->refusal, table[verdict].code, EXIT_UNAVAILABLE, "%s", table[verdict].reason);
+        refusal_set(&session->refusal,
+                    table[verdict].code,
+                    EXIT_UNAVAILABLE,
+                    "%s",
+                    nobody_asked ? unknown.reason : table[verdict].reason);
         session_handle(session, SESSION_EVENT_NOT_ADMITTED);
         return -EPERM;
 }
 
-static unsigned count_waiting(const Server *s) {
-        unsigned n = 0;
+static bool is_waiting(const Session *session) {
+        return session->state == SESSION_HELLO;
+}
 
-        for (const Session *session = s->sessions; session; session = session->next)
-                n += session->state == SESSION_HELLO;
-        return n;
+static int refuse_crowd(Server *s, Session *session) {
+        const Places places = count_places(s, session, is_waiting);
+        const bool mine = places.shared && !share_allows(WAITING_MAX, places.used, places.own);
+
+        if (places.used < WAITING_MAX && !mine)
+                return 0;
+        refusal_set(&session->refusal,
+                    mine ? "MCP-R-SHARE" : "MCP-R-BUSY",
+                    EXIT_UNAVAILABLE,
+                    "%s",
+                    mine ? "Too many of your clients have connected and said nothing."
+                         : "Too many clients wait to be served.");
+        session_handle(session, SESSION_EVENT_NOT_ADMITTED);
+        return -EBUSY;
+}
+
+static void turn_away(Server *s, Session *session) {
+        refusal_set(&session->refusal,
+                    s->refusal.code,
+                    s->refusal.exit_code,
+                    "%s",
+                    strempty(s->refusal.reason));
+        session_handle(session, SESSION_EVENT_NOT_ADMITTED);
 }
 
 static void take_client(Server *s, SocketKind kind, int fd) {
@@ -288,32 +366,24 @@ static void take_client(Server *s, SocketKind kind, int fd) {
         r = peer_read(fd, &peer);
         if (session_new(s, kind, fd, &peer, &session) < 0)
                 return;
-        if (r < 0 || !s->setup) {
-                if (s->refusal.code)
-                        refusal_set(&session->refusal,
-                                    s->refusal.code,
-                                    s->refusal.exit_code,
-                                    "%s",
-                                    strempty(s->refusal.reason));
-                else
-                        refusal_set(&session->refusal,
-                                    "MCP-R-GONE",
-                                    EXIT_UNAVAILABLE,
-                                    "The client could not be looked at: %s.",
-                                    STRERROR(r));
-                session_handle(session, SESSION_EVENT_NOT_ADMITTED);
-                return;
-        }
-        if (refuse_peer(s, session, access_decide(&s->setup->access, &peer)) < 0)
-                return;
-        if (kind == SOCKET_CONNECT && count_waiting(s) >= WAITING_MAX) {
+        if (r < 0) {
                 refusal_set(&session->refusal,
-                            "MCP-R-BUSY",
+                            "MCP-R-GONE",
                             EXIT_UNAVAILABLE,
-                            "Too many clients wait to be served.");
+                            "The client could not be looked at: %s.",
+                            STRERROR(r));
                 session_handle(session, SESSION_EVENT_NOT_ADMITTED);
                 return;
         }
+        /* Before anything is told: a reason has the server's paths and the names of its variables in it. */
+        if (refuse_peer(s, session, access_decide(&s->access, &peer)) < 0)
+                return;
+        if (!s->setup) {
+                turn_away(s, session);
+                return;
+        }
+        if (kind == SOCKET_CONNECT && refuse_crowd(s, session) < 0)
+                return;
         s->idle = sd_event_source_disable_unref(s->idle);
         session_handle(session, kind == SOCKET_RAW ? SESSION_EVENT_RAW : SESSION_EVENT_CONNECT);
 }
@@ -381,12 +451,25 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+/* Where it stays in any case for a while, there is no other supervisor to be started meanwhile. */
+static bool is_empty(const Server *s) {
+        return count_sessions(s) == 0 && (!s->linger || s->state == SERVER_STOPPING);
+}
+
+static int on_lingered(sd_event_source *source, uint64_t usec, void *userdata) {
+        Server *s = userdata;
+
+        s->linger = sd_event_source_disable_unref(s->linger);
+        server_handle(s, SERVER_EVENT_CLIENTS);
+        return 0;
+}
+
 static ServerEvent do_count(Server *s, ServerEvent event) {
         server_update_status(s);
         if (count_sessions(s) > 0)
                 return _SERVER_EVENT_NONE;
         if (s->state != SERVER_SERVING)
-                return SERVER_EVENT_EMPTY;
+                return is_empty(s) ? SERVER_EVENT_EMPTY : _SERVER_EVENT_NONE;
         if (s->setup->definition->sessions.idle_timeout_usec == USEC_INFINITY || s->idle)
                 return _SERVER_EVENT_NONE;
         /* Without a timer it stays. */
@@ -416,19 +499,30 @@ static ServerEvent do_turn_away(Server *s, ServerEvent event) {
                 alert_refusal(s);
                 /* What is the matter with the command is the client's to know; the unit knows that no retry helps. */
                 s->exit_code = s->refusal.exit_code >= EXIT_NOT_EXECUTABLE ? EXIT_DEFINITION
+                               : s->unserved > 0                           ? EXIT_SUCCESS
                                                                            : s->refusal.exit_code;
                 (void) sd_notifyf(false, "ERRNO=%d", s->exit_code == EXIT_CONFINEMENT ? EPERM : EINVAL);
                 send_status(s);
                 enable_listening(s, true);
-                if (s->started)
+                if (s->started || s->unserved > 0)
                         /* The end of a reload. */
                         (void) sd_notify(false, "READY=1");
+                if (s->unserved > 0)
+                        /* Without a timer it is sooner. */
+                        (void) sd_event_add_time_relative(
+                                        s->event,
+                                        &s->linger,
+                                        CLOCK_MONOTONIC,
+                                        LINGER_USEC,
+                                        0,
+                                        on_lingered,
+                                        s);
         }
         for (size_t i = 0; i < ELEMENTSOF(s->listen); i++)
                 while (s->listen[i] >= 0 && !s->accept_again &&
                        !accept_batch(s, (SocketKind) i, ACCEPT_BATCH))
                         continue;
-        return count_sessions(s) == 0 ? SERVER_EVENT_EMPTY : _SERVER_EVENT_NONE;
+        return is_empty(s) ? SERVER_EVENT_EMPTY : _SERVER_EVENT_NONE;
 }
 
 static ServerEvent do_accept(Server *s, ServerEvent event) {
@@ -448,11 +542,14 @@ static ServerEvent do_leave(Server *s, ServerEvent event) {
 
 static ServerEvent do_reload(Server *s, ServerEvent event) {
         ServerEvent next;
+        int r;
 
         (void) sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long) server_now(s));
-        if (server_load(s, &next) >= 0)
+        r = server_load(s, &next);
+        if (r >= 0)
                 return next;
         /* Nothing is known about the new definition; the old one is still good. */
+        say_not_reloaded(s, r);
         (void) sd_notify(false, "READY=1");
         return _SERVER_EVENT_NONE;
 }

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "basic/fd-util.h"
 #include "basic/jsonc-util.h"
@@ -52,6 +53,21 @@ int session_watch_client(Session *s) {
 
 /* Hello */
 
+/* The client's end of a connection to a supervisor: a server that held it would keep a client alive that is long dead, and
+ * two could do so for each other. */
+static bool is_control_connection(int fd) {
+        struct sockaddr_un address = {};
+        socklen_t size = sizeof(address), type_size = sizeof(int);
+        int type;
+
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) < 0 || type != SOCK_SEQPACKET)
+                return false;
+        /* The last byte stays 0. */
+        if (getpeername(fd, (struct sockaddr *) &address, &size) < 0 || address.sun_family != AF_UNIX)
+                return false;
+        return endswith(address.sun_path, ".connect");
+}
+
 static int check_passed_fds(Session *s) {
         static const char *const names[CONTROL_N_FDS] = { "stdin", "stdout", "stderr" };
 
@@ -66,6 +82,14 @@ static int check_passed_fds(Session *s) {
                 if (r < 0)
                         return r;
                 mode = flags & O_ACCMODE;
+                if (is_control_connection(s->client.stdio[i])) {
+                        refusal_set(&s->refusal,
+                                    "MCP-R-HELLO",
+                                    EXIT_UNAVAILABLE,
+                                    "The %s that was handed over is a connection to a supervisor.",
+                                    names[i]);
+                        return -ECANCELED;
+                }
                 if ((flags & O_PATH) || S_ISDIR(type) || (mode != O_RDWR && mode != wanted)) {
                         refusal_set(&s->refusal,
                                     "MCP-R-HELLO",

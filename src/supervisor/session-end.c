@@ -109,7 +109,7 @@ static void account(Session *s, const SessionEnd *e) {
         if (s->executed_usec == 0)
                 return;
         if (age >= BACKOFF_STABLE_USEC || (s->cause != STOP_CAUSE_NONE && e->exit_code == 0)) {
-                server_session_stable(s->server);
+                server_session_stable(s->server, s);
                 return;
         }
         if (age >= BACKOFF_EARLY_USEC || s->stopped_before_exit || (s->input_ended && e->exit_code == 0))
@@ -117,7 +117,7 @@ static void account(Session *s, const SessionEnd *e) {
         reason =
                         strformat("The server %s right after its start",
                                   e->reason ? e->reason : "exited with status 0");
-        server_session_failed(s->server, reason);
+        server_session_failed(s->server, s, reason);
 }
 
 static void log_end(Session *s, const SessionEnd *e) {
@@ -140,9 +140,11 @@ static void log_end(Session *s, const SessionEnd *e) {
                 event_log(j,
                           EVENT_SESSION_KILLED,
                           &fields,
-                          "Session %s of %s did not stop at SIGTERM, and was killed.",
+                          "Session %s of %s did not stop %s, and was killed.",
                           s->unique,
-                          s->server->name);
+                          s->server->name,
+                          s->setup->plan->kill_after_usec > 0 ? "at SIGTERM"
+                                                              : "at once at SIGTERM (stop.kill_after is 0)");
         if (e->event == EVENT_SESSION_ENDED) {
                 event_log(j,
                           e->event,

@@ -378,6 +378,22 @@ static int check_limits(Session *s, const char *cgroups) {
         return 0;
 }
 
+/* Where the child is cannot be seen. Its scope may be as it should be: another name would not help. */
+static SessionEvent give_up_scope(Session *s, int error) {
+        if (error == -ENODATA || error == -ENOENT || error == -ESRCH)
+                refusal_set(&s->refusal,
+                            "MCP-R-START",
+                            EXIT_UNAVAILABLE,
+                            "The server's process was killed before it began.");
+        else
+                refusal_set(&s->refusal,
+                            "MCP-R-START",
+                            EXIT_UNAVAILABLE,
+                            "It cannot be found out whether the server's process is in its scope: %s.",
+                            STRERROR(error));
+        return SESSION_EVENT_SCOPE_FAILED;
+}
+
 SessionEvent session_check_scope(Session *s) {
         _cleanup_free_ char *cgroups = NULL, *cgroup = NULL, *found = NULL;
         int r;
@@ -385,7 +401,9 @@ SessionEvent session_check_scope(Session *s) {
         r = cgroup_read_of_pid(s->child.pid, &cgroups);
         if (r >= 0)
                 r = cgroup_of_unit(cgroups, &cgroup);
-        if (r < 0 || !cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope)) {
+        if (r < 0)
+                return give_up_scope(s, r);
+        if (!cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope)) {
                 /* systemd can take a scope for empty at its start and forget it (systemd/systemd#36781), and whoever may
                  * can move a process. Another name is another chance. */
                 (void) manager_stop_unit(

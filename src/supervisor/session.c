@@ -205,12 +205,24 @@ static void kill_child(Session *s) {
                 (void) syscall(SYS_pidfd_send_signal, s->child.pidfd, SIGKILL, NULL, 0);
 }
 
+static bool was_killed(const Session *s) {
+        siginfo_t status = {};
+
+        if (!s->stopped_before_exit || s->oom_kills > 0)
+                return false;
+        if (waitid(P_PIDFD, (id_t) s->child.pidfd, &status, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            status.si_pid == 0)
+                return false;
+        return status.si_code != CLD_EXITED && status.si_status == SIGKILL;
+}
+
 static void on_unit_stopped(void *userdata, int result, const char *detail) {
         Session *s = userdata;
-        uint64_t took = server_now(s->server) - s->stop_usec;
+        uint64_t took = server_now(s->server) - s->stop_usec, kill_after = s->setup->plan->kill_after_usec;
 
         s->stop_call = manager_call_free(s->stop_call);
-        if (result >= 0 && took >= s->setup->plan->kill_after_usec && s->executed_usec > 0)
+        /* Without a time between the two signals only the process itself shows which of them ended it. */
+        if (result >= 0 && s->executed_usec > 0 && (kill_after > 0 ? took >= kill_after : was_killed(s)))
                 s->killed = true;
         session_handle(s, result >= 0 ? SESSION_EVENT_UNIT_STOPPED : SESSION_EVENT_UNIT_NOT_STOPPED);
 }
@@ -281,7 +293,7 @@ static SessionEvent do_abort(Session *s, SessionEvent event) {
                           s->server->name,
                           strempty(s->refusal.reason));
                 if (event != SESSION_EVENT_STOP)
-                        server_session_failed(s->server, s->refusal.reason);
+                        server_session_failed(s->server, s, s->refusal.reason);
         }
         session_tell_refusal(s);
         session_hang_up(s);

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "basic/errno-util.h"
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
 #include "basic/string-util.h"
@@ -28,6 +29,14 @@ void refusal_set(Refusal *r, const char *code, int exit_code, const char *format
         *r = (Refusal){ .code = code, .exit_code = exit_code, .reason = reason };
 }
 
+Setup *setup_new(void) {
+        Setup *s = calloc(1, sizeof(*s));
+
+        if (s)
+                s->n_ref = 1;
+        return s;
+}
+
 Setup *setup_ref(Setup *s) {
         s->n_ref++;
         return s;
@@ -39,7 +48,6 @@ Setup *setup_unref(Setup *s) {
         definition_free(s->definition);
         plan_free(s->plan);
         sandbox_program_free(s->program);
-        access_rules_done(&s->access);
         strv_free(s->missing);
         strv_free(s->warnings);
         free(s);
@@ -163,16 +171,16 @@ static int load_definition(
                               EXIT_DEFINITION,
                               "The server \"%s\" is masked.",
                               name);
+        *ret = TAKE_PTR(d);
         if (r == -ENOMEM)
                 return r;
-        if (r < 0 || problem_list_has_errors(problems) || !d)
+        if (r < 0 || problem_list_has_errors(problems) || !*ret)
                 return refuse_problems(
                                 problems,
                                 "MCP-R-DEFINITION",
                                 EXIT_DEFINITION,
                                 "The server's definition is wrong.",
                                 refusal);
-        *ret = TAKE_PTR(d);
         return 0;
 }
 
@@ -285,10 +293,12 @@ static int make_plan(
         return 0;
 }
 
-static int finish_setup(Setup *s, RuntimeScope scope, ProblemList *problems, Refusal *refusal) {
+static int finish_setup(Setup *s, ProblemList *problems, Refusal *refusal) {
         int r;
 
         r = sandbox_prepare(s->plan, &s->program);
+        if (errno_is_shortage(r))
+                return r;
         if (r < 0)
                 return refuse(refusal,
                               "MCP-R-CONFINEMENT",
@@ -301,48 +311,108 @@ static int finish_setup(Setup *s, RuntimeScope scope, ProblemList *problems, Ref
                         if (r < 0)
                                 return r;
                 }
-        s->access = (AccessRules){ .user_scope = scope == RUNTIME_SCOPE_USER, .self = getuid() };
         return format_problems(problems, PROBLEM_WARNING, &s->warnings);
 }
 
-int setup_load(RuntimeScope scope, const char *instance, Setup **ret, Refusal *refusal) {
-        _cleanup_(setup_unrefp) Setup *s = NULL;
+/* The host, and whether something in it could not be looked at for now: what is made of that would be a wrong plan, or a
+ * complaint about a definition that is right. */
+typedef struct Watched {
+        const HostFacts *host;
+        int shortage; /* negative errno; 0: none */
+} Watched;
+
+static void watch_result(Watched *w, ssize_t r) {
+        if (r < 0 && w->shortage == 0 && errno_is_shortage((int) r))
+                w->shortage = (int) r;
+}
+
+static int watched_resolve(void *userdata, const char *path, PathFacts *ret) {
+        Watched *w = userdata;
+        int r = w->host->resolve(w->host->userdata, path, ret);
+
+        watch_result(w, r);
+        return r;
+}
+
+static ssize_t watched_read_head(void *userdata, const char *path, char *buffer, size_t size) {
+        Watched *w = userdata;
+        ssize_t n = w->host->read_head(w->host->userdata, path, buffer, size);
+
+        watch_result(w, n);
+        return n;
+}
+
+static int plan_for_host(
+                Setup *s,
+                const GlobalIsolation *global,
+                HostProbe *probe,
+                ProblemList *problems,
+                Refusal *refusal) {
+        const HostFacts host = probe->facts;
+        Watched watched = { .host = &host };
+        int r;
+
+        probe->facts.resolve = watched_resolve;
+        probe->facts.read_head = watched_read_head;
+        probe->facts.userdata = &watched;
+        r = find_identity(s->definition, probe, refusal);
+        if (r < 0)
+                return r;
+        s->landlock_abi = probe->facts.landlock.abi;
+        r = make_plan(s, global, probe, problems, refusal);
+        return watched.shortage < 0 ? watched.shortage : r;
+}
+
+static int load(Setup *s,
+                RuntimeScope scope,
+                const char *instance,
+                ProblemList *problems,
+                Refusal *refusal) {
         _cleanup_(global_isolation_done) GlobalIsolation global = {};
-        _cleanup_problems_ ProblemList problems = {};
         _cleanup_host_probe_ HostProbe probe = {};
         _cleanup_strv_free_ char **env = NULL;
         int r;
 
-        s = calloc(1, sizeof(*s));
-        if (!s)
-                return -ENOMEM;
-        s->n_ref = 1;
-        r = load_definition(scope, instance, &s->definition, &global, &problems, refusal);
-        if (r < 0)
-                return r;
-        r = check_switches(s->definition, refusal);
+        r = load_definition(scope, instance, &s->definition, &global, problems, refusal);
+        if (r >= 0)
+                r = check_switches(s->definition, refusal);
         if (r < 0)
                 return r;
         r = make_environment(scope, instance, &env);
         if (r >= 0)
                 r = host_probe(scope, true, env, &probe);
         if (r < 0)
-                return r == -ENOMEM ? r
-                                    : refuse(refusal,
-                                             "MCP-R-HOST",
-                                             EXIT_CONFINEMENT,
-                                             "The host cannot be examined, or the state directory cannot be "
-                                             "made: %s.",
-                                             STRERROR(r));
-        r = find_identity(s->definition, &probe, refusal);
-        if (r < 0)
+                return errno_is_shortage(r) ? r
+                                            : refuse(refusal,
+                                                     "MCP-R-HOST",
+                                                     EXIT_CONFINEMENT,
+                                                     "The host cannot be examined, or the state directory "
+                                                     "cannot be "
+                                                     "made: %s.",
+                                                     STRERROR(r));
+        r = plan_for_host(s, &global, &probe, problems, refusal);
+        return r < 0 ? r : finish_setup(s, problems, refusal);
+}
+
+int setup_load(RuntimeScope scope, const char *instance, Setup **ret, Refusal *ret_refusal) {
+        _cleanup_(refusal_done) Refusal refusal = {};
+        _cleanup_problems_ ProblemList problems = {};
+        _cleanup_(setup_unrefp) Setup *s = setup_new();
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        r = load(s, scope, instance, &problems, &refusal);
+        if (problems.failed)
+                return -ENOMEM;
+        if (problems.shortage < 0)
+                return problems.shortage;
+        if (r < 0 && r != -ECANCELED)
                 return r;
-        s->landlock_abi = probe.facts.landlock.abi;
-        r = make_plan(s, &global, &probe, &problems, refusal);
-        if (r >= 0)
-                r = finish_setup(s, scope, &problems, refusal);
-        if (r < 0)
-                return r;
+        if (r < 0) {
+                s->plan = plan_free(s->plan);
+                *ret_refusal = TAKE_GENERIC(refusal, Refusal, (Refusal){});
+        }
         *ret = TAKE_PTR(s);
-        return 0;
+        return r;
 }

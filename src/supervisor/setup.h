@@ -31,17 +31,18 @@ enum {
 typedef struct Setup {
         unsigned n_ref;
         Definition *definition;
-        Plan *plan;
+        Plan *plan; /* NULL: it cannot be served */
         SandboxProgram *program;
-        AccessRules access; /* setup_load() leaves it to others to look names up: root and self until then */
-        char **missing;     /* protections, by id */
+        char **missing; /* protections, by id */
         int landlock_abi;
         char **warnings; /* problems that do not prevent a start, formatted */
 } Setup;
 
+Setup *setup_new(void); /* with nothing in it; NULL: out of memory */
 Setup *setup_ref(Setup *s);
 Setup *setup_unref(Setup *s);
 DEFINE_TRIVIAL_CLEANUP_FUNC(Setup *, setup_unref);
 
-/* 0: *ret is set. -ECANCELED: *ret_refusal says why there is none. -ENOMEM. */
+/* 0: it can be served. -ECANCELED: it cannot, *ret_refusal says why, and *ret has no plan, but the definition as far as it
+ * could be read: it says who may be told. -ENOMEM, -EMFILE and the like: nothing is known, and nothing returned. */
 int setup_load(RuntimeScope scope, const char *instance, Setup **ret, Refusal *ret_refusal);

@@ -4,15 +4,18 @@
 
 #include <getopt.h>
 #include <signal.h>
+#include <systemd/sd-daemon.h>
 
 #include "basic/string-util.h"
 #include "supervisor/server.h"
+#include "supervisor/unserved.h"
 
 static void help(void) {
         printf("mcp-supervisor --system|--user INSTANCE\n\n"
                "Serves one MCP server: what mcp-server@INSTANCE.service runs.\n\n"
                "      --system      for the system manager\n"
                "      --user        for the user's manager\n"
+               "      --unserved    only tells clients why the service could not be started\n"
                "  -h, --help        show this\n"
                "      --version     show the version\n\n"
                "See mcp-supervisor(8).\n");
@@ -21,14 +24,16 @@ static void help(void) {
 typedef struct Options {
         RuntimeScope scope;
         const char *instance;
+        bool unserved;
 } Options;
 
 /* 1: go on; 0: done; -EINVAL. */
 static int parse_options(int argc, char **argv, Options *ret) {
-        enum { OPTION_SYSTEM = 256, OPTION_USER, OPTION_VERSION };
+        enum { OPTION_SYSTEM = 256, OPTION_USER, OPTION_UNSERVED, OPTION_VERSION };
         static const struct option options[] = {
                 { "system", no_argument, NULL, OPTION_SYSTEM },
                 { "user", no_argument, NULL, OPTION_USER },
+                { "unserved", no_argument, NULL, OPTION_UNSERVED },
                 { "help", no_argument, NULL, 'h' },
                 { "version", no_argument, NULL, OPTION_VERSION },
                 {},
@@ -43,6 +48,9 @@ static int parse_options(int argc, char **argv, Options *ret) {
                         break;
                 case OPTION_USER:
                         ret->scope = RUNTIME_SCOPE_USER;
+                        break;
+                case OPTION_UNSERVED:
+                        ret->unserved = true;
                         break;
                 case 'h':
                         help();
@@ -63,13 +71,19 @@ static int parse_options(int argc, char **argv, Options *ret) {
 }
 
 static int run(const Options *options) {
+        const int unserved = options->unserved ? unserved_status(environ) : 0;
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
         _cleanup_(server_freep) Server *server = NULL;
         int r;
 
+        if (options->unserved && unserved == 0) {
+                /* The supervisor was executed, and has answered its clients itself. */
+                (void) sd_notify(false, "READY=1");
+                return 0;
+        }
         r = sd_event_default(&event);
         if (r >= 0)
-                r = server_new(options->scope, options->instance, event, &server);
+                r = server_new(options->scope, options->instance, unserved, event, &server);
         if (r >= 0)
                 r = server_start(server);
         return r < 0 ? r : sd_event_loop(event);

@@ -164,3 +164,58 @@ def a_child_that_dies_before_its_scope_is_made_leaves_none(world):
             reload(server)
         talks(server.connect()).close()
         nothing_left(server)
+
+
+@case(timeout=120)
+def a_reload_without_resources_keeps_what_was_read_before(world):
+    """A file that cannot be opened for want of descriptors says nothing about the definition."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with orders_of(server) as orders:
+        talks(server.connect()).close()
+        pid, kept = server.supervisor, 0
+        for nth in (1, 3, 6, 10, 15, 21, 28, 36):
+            cursor = last_of_the_journal(world)
+            orders.give('open', errno.EMFILE, nth)
+            world.systemctl('reload', server.unit)
+            words = eventually(lambda: reload_result(world, server, cursor), 'a word about the reload')
+            orders.take_back()
+            kept += 'stays in effect' in words
+            talks(server.connect()).close()
+            expect('is not served' not in words, f'the definition is said to be wrong: {words}')
+        expect(kept > 3, f'{kept} reloads could not read something')
+        expect_equal(server.supervisor, pid, 'MainPID')
+        nothing_left(server)
+
+
+def last_of_the_journal(world):
+    return world.journal('-n1')[-1]['__CURSOR']
+
+
+def reload_result(world, server, cursor):
+    """What systemd and the supervisor said since, once the reload is over."""
+    said = [r['MESSAGE'] for r in world.journal(f'--after-cursor={cursor}') if server.name in str(r['MESSAGE'])]
+    over = any('eloaded mcp-server@' in m or 'is not served' in m for m in said)
+    return ' | '.join(said) if over else ''
+
+
+@case(timeout=60)
+def a_scope_that_cannot_be_looked_at_is_told_as_that(world):
+    """Not as a name that is in use, which would be tried under five more names."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    told = set()
+    with orders_of(server) as orders:
+        talks(server.connect()).close()
+        nothing_left(server)
+        for nth in range(1, 6):
+            orders.give('open', errno.EMFILE, nth)
+            client = server.connect()
+            with contextlib.suppress(Closed, OSError, KeyError, ValueError):
+                client.initialize()
+            client.close()
+            told.add(client.stderr_text().strip())
+            nothing_left(server, 20)
+            orders.take_back()
+            reload(server)
+    expect(any('whether the server' in t and 'Too many open files' in t for t in told), f'clients were told {told}')
+    expect(any('could not be looked at: Too many open files' in t for t in told), f'clients were told {told}')
+    expect(not any('none of' in t for t in told), f'clients were told {told}')

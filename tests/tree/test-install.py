@@ -33,8 +33,10 @@ PROGRAMS = {
 # What is no program and has to be there.
 DATA = (
     ('systemunitdir', 'mcp-server@.service'),
+    ('systemunitdir', 'mcp-server-unserved@.service'),
     ('systemunitdir', 'mcp.slice'),
     ('userunitdir', 'mcp-server@.service'),
+    ('userunitdir', 'mcp-server-unserved@.service'),
     ('userunitdir', 'mcp.slice'),
     ('usergeneratordir', 'mcp-server-generator'),
     ('catalogdir', 'mcp-systemd.catalog'),

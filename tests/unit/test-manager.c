@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "manager/cgroup.h"
+#include "manager/exec-status.h"
 #include "manager/manager.h"
 
 #define UNIT       "mcp-a-0123456789abcdef.scope"
@@ -668,4 +669,15 @@ TEST(hints_are_for_people) {
         ASSERT_CONTAINS(manager_error_hint(RUNTIME_SCOPE_USER, -ENOENT), "dbus-user-session");
         ASSERT_CONTAINS(manager_error_hint(RUNTIME_SCOPE_SYSTEM, -ETIMEDOUT), "did not answer");
         ASSERT_NULL(manager_error_hint(RUNTIME_SCOPE_SYSTEM, -EDOM));
+}
+
+TEST(exit_statuses_before_execution_have_systemds_names) {
+        ASSERT_STREQ(exec_status_to_string(200), "CHDIR");
+        ASSERT_STREQ(exec_status_to_string(EXEC_STATUS_USER), "USER");
+        ASSERT_STREQ(exec_status_to_string(EXEC_STATUS_CREDENTIALS), "CREDENTIALS");
+        ASSERT_STREQ(exec_status_to_string(EXEC_STATUS_MAX), "BPF");
+        ASSERT_TRUE(exec_status_to_string(199) == NULL);
+        ASSERT_TRUE(exec_status_to_string(223) == NULL);
+        ASSERT_TRUE(exec_status_to_string(EXEC_STATUS_MAX + 1) == NULL);
+        ASSERT_TRUE(exec_status_to_string(2) == NULL);
 }

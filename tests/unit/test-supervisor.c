@@ -11,6 +11,7 @@
 #include "supervisor/events.h"
 #include "supervisor/lines.h"
 #include "supervisor/peer.h"
+#include "supervisor/share.h"
 
 typedef struct Collected {
         char **lines;
@@ -154,6 +155,81 @@ TEST(the_tail_has_the_last_lines_cut_and_harmless) {
         ASSERT_EQ(strlen(lines[TAIL_LINES - 2]), TAIL_LINE_SIZE);
         ASSERT_LACKS(lines[TAIL_LINES - 1], "\x1b");
         ASSERT_CONTAINS(lines[TAIL_LINES - 1], "boo");
+}
+
+/* How many of max places each of some users gets, one after the other, until it is refused. */
+static unsigned take_all(unsigned max, unsigned *used) {
+        unsigned own = 0;
+
+        while (share_allows(max, *used, own)) {
+                own++;
+                (*used)++;
+        }
+        return own;
+}
+
+TEST(who_comes_late_finds_a_place) {
+        static const struct {
+                unsigned max, got[5];
+        } table[] = {
+                { 1, { 1, 0, 0, 0, 0 } }, { 2, { 1, 1, 0, 0, 0 } },    { 4, { 2, 1, 1, 0, 0 } },
+                { 8, { 4, 2, 1, 1, 0 } }, { 64, { 32, 16, 8, 4, 2 } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                unsigned used = 0;
+
+                for (size_t user = 0; user < ELEMENTSOF(table[i].got); user++)
+                        ASSERT_EQ(take_all(table[i].max, &used), table[i].got[user]);
+                ASSERT_TRUE(used <= table[i].max);
+        }
+        /* What was had before others came may be more than a share, and is no way to more. */
+        ASSERT_FALSE(share_allows(8, 6, 6));
+        ASSERT_TRUE(share_allows(8, 6, 0));
+        ASSERT_FALSE(share_allows(8, 8, 0));
+}
+
+TEST(each_user_fails_alone) {
+        _cleanup_(shares_done) Shares s = {};
+        const uint64_t now = 1000;
+
+        ASSERT_TRUE(shares_find(&s, 1) == NULL);
+        shares_failed(&s, 1, now, "It broke.");
+        ASSERT_TRUE(shares_find(&s, 2) == NULL);
+        ASSERT_STREQ(shares_find(&s, 1)->last_failure, "It broke");
+        ASSERT_TRUE(backoff_remaining(&shares_find(&s, 1)->backoff, now) > 0);
+        shares_failed(&s, 2, now, "");
+        ASSERT_STREQ(shares_find(&s, 2)->last_failure, "");
+        shares_succeeded(&s, 3);
+        shares_succeeded(&s, 1);
+        ASSERT_TRUE(shares_find(&s, 1) == NULL);
+        ASSERT_NOT_NULL(shares_find(&s, 2));
+        shares_succeeded(&s, 2);
+        ASSERT_EQ(s.n_items, 0);
+}
+
+TEST(failures_of_any_number_of_users_take_so_much_memory_and_no_more) {
+        _cleanup_(shares_done) Shares s = {};
+
+        for (uid_t uid = 0; uid < 4 * SHARES_MAX; uid++)
+                shares_failed(&s, uid, 1000 + uid, "It broke.");
+        ASSERT_EQ(s.n_items, SHARES_MAX);
+        ASSERT_NOT_NULL(shares_find(&s, 4 * SHARES_MAX - 1));
+        ASSERT_TRUE(shares_find(&s, 0) == NULL);
+}
+
+TEST(whether_others_may_connect_is_known_or_assumed) {
+        uint32_t one[] = { 1000 }, two[] = { 1000, 1001 }, with_root[] = { 0, 1000 };
+        const AccessRules user = { .user_scope = true, .self = 1000 };
+        const AccessRules alone = { .uids = one, .n_uids = 1 }, pair = { .uids = two, .n_uids = 2 };
+        const AccessRules rooted = { .uids = with_root, .n_uids = 2 }, unknown = {};
+
+        ASSERT_FALSE(access_has_others(&user, 1000));
+        ASSERT_FALSE(access_has_others(&alone, 1000));
+        ASSERT_FALSE(access_has_others(&rooted, 1000));
+        ASSERT_TRUE(access_has_others(&pair, 1000));
+        ASSERT_TRUE(access_has_others(&alone, 1001));
+        ASSERT_TRUE(access_has_others(&unknown, 1000));
 }
 
 TEST(backoff_doubles_is_bounded_and_resets) {
