@@ -288,6 +288,13 @@ def an_upgrade_cuts_no_session(world):
     expect_equal(sorted(server.scopes()), scopes, 'scopes')
     expect(os.readlink(f'/proc/{pid}/exe').endswith(' (deleted)'), 'the supervisor was not replaced on disk')
     talks(server.connect(), 'new client, old supervisor').close()
+    # What a reload after it does: the old program reads the definition as it is now.
+    server.write({**server.definition, 'env': {'GENERATION': 'after the upgrade'}})
+    world.systemctl('reload', server.unit)
+    expect_equal(server.supervisor, pid, 'MainPID after a reload')
+    late = talks(server.connect())
+    expect('after the upgrade' in late.call('environment')[0], 'a reload after the upgrade was not heard')
+    late.close()
     for client in clients:
         still_talks(client)
         client.close()

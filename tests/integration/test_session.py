@@ -7,7 +7,7 @@ import re
 import signal
 import time
 
-from checks import WAYS, nothing_left, talks
+from checks import QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks
 from client import Closed
 from harness import case, eventually, expect, expect_equal
 
@@ -183,22 +183,34 @@ def the_last_bytes_before_the_end_arrive(world):
         expect_equal(client.wait(), 3, 'exit status')
 
 
-@case
+def main_process(world, server):
+    """Of the session that began last."""
+    started = world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={SESSION_STARTED}')
+    return int(started[-1]['MCP_PID'])
+
+
+@case(timeout=60)
 def the_client_sees_its_servers_death_at_once(world):
-    """The promise is 100 ms; of three tries one must keep it, since the machine has other work to do."""
-    server = world.fixture('honest')
-    for way in WAYS:
-        took = []
-        for _ in range(3):
-            client = talks(server.open(way))
-            for pid in server.processes():
+    """The promise is 100 ms, also where a daemon of the server holds its stdout; of three tries one must keep it, since the
+    machine has other work to do."""
+    for mode in ('honest', 'daemonize'):
+        server = world.fixture(mode, stop=QUICK_STOP)
+        for way in WAYS:
+            took = []
+            for _ in range(3):
+                client = talks(server.open(way))
+                pid = main_process(world, server)
+                killed = time.monotonic()
                 os.kill(pid, signal.SIGKILL)
-            killed = time.monotonic()
-            client.read_rest()
-            took.append(time.monotonic() - killed)
-            client.close()
-            nothing_left(server)
-        expect(min(took) < 0.1, f'over {way} the end was seen after {min(took) * 1000:.0f} ms')
+                if mode == 'honest' or way == 'socket':
+                    client.read_rest()
+                else:
+                    client.wait()
+                took.append(time.monotonic() - killed)
+                client.close()
+                nothing_left(server)
+            print(f'#   {mode} over {way}: {", ".join(f"{t * 1000:.1f}" for t in took)} ms')
+            expect(min(took) < 0.1, f'{mode}: over {way} the end was seen after {min(took) * 1000:.0f} ms')
 
 
 @case

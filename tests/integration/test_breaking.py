@@ -1,0 +1,489 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What nobody would do: descriptors, signals and units that are not meant for it.  Afterwards nothing is left, and
+the supervisor serves as before, with as many descriptors as it had."""
+
+import contextlib
+import ctypes
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import time
+
+from checks import QUICK_STOP, WAYS, nothing_left, talks
+from client import Closed
+from harness import Skip, case, eventually, expect, expect_equal
+from world import MEMBER, ids_of
+
+HELLO = b'{"version":1,"client":"test","env":{}}'
+
+
+@contextlib.contextmanager
+def unimpressed(server):
+    """Nothing of what happens inside costs the supervisor a process, a scope or a descriptor."""
+    talks(server.connect()).close()
+    nothing_left(server)
+    pid, fds = server.supervisor, server.supervisor_fds()
+    yield pid
+    nothing_left(server, 20)
+    expect_equal(server.supervisor, pid, 'MainPID')
+    eventually(
+        lambda: server.supervisor_fds() == fds, lambda: f'{fds} descriptors, but {server.supervisor_fds()}'
+    )
+    talks(server.connect(), 'as before').close()
+    nothing_left(server)
+
+
+def say_hello(server, fds, text=HELLO):
+    connection = server.control_socket()
+    socket.send_fds(connection, [text], fds)
+    return connection
+
+
+def states(connection):
+    """The messages up to the end of the connection."""
+    found = []
+    with contextlib.suppress(ConnectionResetError):
+        while message := connection.recv(1 << 16):
+            found.append(json.loads(message))
+    return found
+
+
+def answer(sock):
+    """What a server at the other end of a socket says to a ping."""
+    sock.settimeout(10)
+    sock.sendall(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    return sock.makefile('rb').readline()
+
+
+@case
+def one_descriptor_three_times(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        ours, theirs = socket.socketpair()
+        connection = say_hello(server, [theirs.fileno()] * 3)
+        theirs.close()
+        expect(b'"result"' in answer(ours), 'the server answers on the one socket')
+        ours.close()
+        expect_equal(states(connection)[-1]['state'], 'exited', 'last state')
+        connection.close()
+
+
+@case
+def a_terminal_is_as_good_as_a_pipe(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        master, slave = pty.openpty()
+        connection = say_hello(server, [slave] * 3)
+        os.close(slave)
+        os.write(master, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        got = b''
+        while b'"result"' not in got:
+            got += os.read(master, 4096)
+        connection.close()  # a terminal has no end that could be seen, a connection has
+        nothing_left(server)
+        os.close(master)
+
+
+def special_descriptors():
+    """By name, descriptors that are no streams. Those that this kernel or its settings refuse are not there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    made = {
+        'epoll': libc.epoll_create1(os.O_CLOEXEC),
+        'eventfd': libc.eventfd(0, os.O_CLOEXEC),
+        'timerfd': libc.timerfd_create(1, os.O_CLOEXEC),
+        'memfd': os.memfd_create('case'),
+        'pidfd': os.pidfd_open(os.getpid()),
+        'inotify': libc.inotify_init1(os.O_CLOEXEC),
+        'userfaultfd': libc.syscall(323, os.O_CLOEXEC | os.O_NONBLOCK),
+        'O_PATH': os.open('/etc/hostname', os.O_PATH),
+        'directory': os.open('/', os.O_RDONLY),
+        'read-only': os.open('/dev/null', os.O_RDONLY),
+        'null': os.open('/dev/null', os.O_RDWR),
+        'full': os.open('/dev/full', os.O_RDWR),
+        'listening': socket.create_server(('127.0.0.1', 0)).detach(),
+        'datagram': socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).detach(),
+    }
+    return {name: fd for name, fd in made.items() if fd >= 0}
+
+
+@case(timeout=60)
+def descriptors_that_are_no_streams(world):
+    server = world.fixture('honest', stop=QUICK_STOP, sessions={'max': 20})
+    with unimpressed(server):
+        found = special_descriptors()
+        for name, fd in found.items():
+            connection = say_hello(server, [fd] * 3)
+            os.close(fd)
+            last = json.loads(connection.recv(1 << 16))['state']
+            while last == 'starting':
+                last = json.loads(connection.recv(1 << 16))['state']
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_WR)
+            last = ([last] + [s['state'] for s in states(connection)])[-1]
+            expect(last in ('refused', 'exited'), f'{name}: the last state is {last}')
+            if name in ('O_PATH', 'directory', 'read-only'):
+                expect_equal(last, 'refused', f'{name}')
+            connection.close()
+
+
+@case
+def the_connection_to_the_supervisor_is_no_stdin(world):
+    """It would keep itself open: the client's end would be its own server's."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    other = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        connection = server.control_socket()
+        socket.send_fds(connection, [HELLO], [connection.fileno()] * 3)
+        connection.close()
+        with other.control_socket() as mine, server.control_socket() as yours:
+            socket.send_fds(mine, [HELLO], [yours.fileno()] * 3)
+            socket.send_fds(yours, [HELLO], [mine.fileno()] * 3)
+            for c in (mine, yours):
+                expect_equal(json.loads(c.recv(1 << 16))['state'], 'refused', 'state')
+    nothing_left(other)
+
+
+@case
+def the_other_end_sits_in_a_queue(world):
+    """The server's input is open only in a message that nobody receives."""
+    server = world.fixture('ignore_eof', stop=QUICK_STOP)
+    with unimpressed(server):
+        ours, theirs = socket.socketpair()
+        queue, end_of_queue = socket.socketpair()
+        socket.send_fds(queue, [b'x'], [ours.fileno(), queue.fileno()])
+        connection = say_hello(server, [theirs.fileno()] * 3)
+        for s in (ours, theirs, queue, end_of_queue):
+            s.close()
+        time.sleep(0.2)
+        connection.close()
+
+
+@case
+def a_client_that_never_reads(world):
+    server = world.fixture('cat', stop=QUICK_STOP)
+    honest = world.fixture('honest')
+    for way in WAYS:
+        client = server.open(way)
+        os.set_blocking(client.writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(client.writer, b'x' * 65536)
+        talks(honest.open(way)).close()
+        client.kill()
+        nothing_left(server)
+
+
+@case
+def a_client_that_stops_itself(world):
+    """mcp-connect in SIGSTOP: neither its server's end nor its own needs it awake."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        client = talks(server.connect())
+        client.process.send_signal(signal.SIGSTOP)
+        client.close_input()
+        nothing_left(server)
+        client.process.send_signal(signal.SIGCONT)
+        expect_equal(client.wait(), 0, 'exit status')
+        client = talks(server.connect())
+        client.process.send_signal(signal.SIGSTOP)
+        client.process.send_signal(signal.SIGKILL)
+
+
+@case
+def a_client_that_talks_on(world):
+    """More messages with more descriptors, after the hello and before and after the server's end."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        ours, theirs = socket.socketpair()
+        connection = say_hello(server, [theirs.fileno()] * 3)
+        for number in range(50):
+            socket.send_fds(connection, [HELLO], [theirs.fileno()] * (number % 5))
+        theirs.close()
+        expect(b'"result"' in answer(ours), 'the server goes on')
+        ours.close()
+        with contextlib.suppress(OSError):
+            for _ in range(5):
+                socket.send_fds(connection, [HELLO], [0])
+        connection.close()
+
+
+@case(timeout=60)
+def many_that_connect_and_say_nothing(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server):
+        for _ in range(4):
+            halves = [server.control_socket() for _ in range(60)]
+            halves += [server.dial().socket for _ in range(20)]
+            for half in halves[::2]:
+                half.close()
+            for half in halves:
+                half.close()
+        world.clients.clear()
+        world.systemctl('reload', server.unit)  # who is dead is gone, whatever failed is forgotten
+
+
+@case
+def a_client_that_dies_before_it_is_looked_at(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with unimpressed(server) as pid:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            gone = world.popen(
+                ['python3', '-ISc', f'import socket as s; s.socket(1, 5).connect({str(server.control)!r})'], user=MEMBER
+            )
+            expect_equal(gone.wait(10), 0, 'a client that connects and dies')
+            waiting = [server.connect() for _ in range(3)]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        for client in waiting:
+            talks(client).close()
+        said = eventually(
+            lambda: [r for r in world.journal(f'MCP_SERVER={server.name}') if r.get('MCP_CODE') == 'MCP-R-GONE'],
+            'the refusal in the journal',
+        )
+        expect('gone before' in said[0]['MESSAGE'], f'the journal says {said[0]["MESSAGE"]}')
+
+
+# -- what a server may do to itself and others ---------------------------------------
+
+
+@case
+def a_server_that_kills_whom_it_can(world):
+    """kill(-1): all that the user has. Landlock keeps it inside from ABI 6 on; in the system manager its user does."""
+    other, bystander = world.fixture('honest'), world.popen(['sleep', '1000'])
+    server = world.fixture('honest', stop=QUICK_STOP)
+    witness, victim = talks(other.connect()), talks(server.connect())
+    victim.call('spawn', setsid=True)
+    pid = server.supervisor
+    for signum in (signal.SIGSTOP, signal.SIGKILL):
+        with contextlib.suppress(Closed):
+            victim.call('signal', pid=-1, signal=int(signum))
+    expect_equal(witness.call('echo', text='alive'), ('alive', False), 'another server')
+    expect_equal(bystander.poll(), None, 'a process of the user outside')
+    expect_equal(server.supervisor, pid, 'its own supervisor')
+    victim.kill()
+    bystander.kill()
+    bystander.wait()
+    nothing_left(server)
+
+
+@case
+def a_server_that_executes_what_is_setuid(world):
+    path = world.directory('setuid') / 'id'
+    path.write_bytes(open('/usr/bin/id', 'rb').read())
+    os.chmod(path, 0o4755)
+    server = world.define({'command': str(path), 'args': ['-u'], 'stop': QUICK_STOP})
+    client = server.connect()
+    uid = int(client.read_rest().decode() or -1)
+    expect(uid not in (0, -1), f'it runs as {uid}')
+    nothing_left(server)
+
+
+@case
+def a_server_that_closes_everything_and_stays(world):
+    server = world.define(
+        {'command': '/bin/sh', 'args': ['-c', 'exec <&- >&- 2>&-; trap "" TERM; while :; do sleep 1000; done'], 'stop': QUICK_STOP}
+    )
+    for way in WAYS:
+        client = server.open(way)
+        eventually(server.processes, 'the server')
+        if way == 'connect':
+            client.close_input()
+        client.kill()
+        nothing_left(server)
+
+
+@case
+def a_server_whose_stderr_has_no_lines(world):
+    script = 'head -c 30000000 /dev/zero >&2; exec cat'
+    server = world.define({'command': '/bin/sh', 'args': ['-c', script], 'stop': QUICK_STOP})
+    client = server.connect()
+    client.send_bytes(b'through\n')
+    expect_equal(client.read_line(20), b'through', 'what cat gives back')
+    with open(f'/proc/{server.supervisor}/status', encoding='ascii') as f:
+        rss = next(int(line.split()[1]) for line in f if line.startswith('VmRSS'))
+    expect(rss < 32 * 1024, f'the supervisor has {rss} KiB')
+    client.close()
+    nothing_left(server)
+
+
+# -- what people may do to units -----------------------------------------------------
+
+
+def stop_scope(world, scope):
+    world.systemctl('stop', scope)
+
+
+def kill_scope(world, scope):
+    world.systemctl('kill', '--signal=KILL', scope)
+
+
+def abandon_scope(world, scope):
+    path = 'org.freedesktop.systemd1', '/org/freedesktop/systemd1/unit/' + ''.join(
+        c if c.isalnum() else f'_{ord(c):02x}' for c in scope
+    )
+    world.run(['busctl', world.flag, 'call', *path, 'org.freedesktop.systemd1.Scope', 'Abandon'], check=True)
+
+
+def freeze_scope(world, scope):
+    if world.systemctl('freeze', scope, check=False).returncode != 0:
+        raise Skip('the manager cannot freeze units here')
+
+
+def stop_signal(world, scope):
+    world.systemctl('kill', '--signal=STOP', scope)
+
+
+def case_of(break_it):
+    def run(world):
+        server = world.fixture('daemonize', stop=QUICK_STOP)
+        for way in WAYS:
+            client = talks(server.open(way))
+            (scope,) = server.scopes()
+            break_it(world, scope)
+            client.kill()
+            nothing_left(server)
+        talks(server.connect()).close()
+        nothing_left(server)
+
+    run.__name__ = f'{break_it.__name__} under a session'
+    run.__module__ = __name__
+    case(run)
+
+
+for _break in (stop_scope, kill_scope, abandon_scope, freeze_scope, stop_signal):
+    case_of(_break)
+
+
+@case
+def the_slice_is_stopped(world):
+    servers = [world.fixture(mode, stop=QUICK_STOP) for mode in ('honest', 'ignore_both')]
+    clients = [talks(s.open(way)) for s in servers for way in WAYS]
+    world.systemctl('stop', 'mcp.slice')
+    for server in servers:
+        nothing_left(server)
+    for client in clients:
+        client.kill()
+    for server in servers:
+        world.systemctl('start', server.socket_unit)
+        talks(server.connect()).close()
+        nothing_left(server)
+
+
+@case
+def the_socket_is_stopped_under_sessions(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    clients = [talks(server.open(way)) for way in WAYS]
+    world.systemctl('stop', server.socket_unit)
+    for client in clients:
+        client.read_rest()
+    nothing_left(server)
+    expect_equal(world.property(server.unit, 'ActiveState'), 'inactive', 'the supervisor')
+    expect(not server.control.exists() and not server.stream.exists(), 'the sockets are still there')
+    world.systemctl('start', server.socket_unit)
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case
+def reloads_at_the_same_time_and_during_a_stop(world):
+    server = world.fixture('ignore_eof', stop=QUICK_STOP)
+    client = talks(server.connect())
+
+    def at_once(*verbs):
+        jobs = [world.popen(['systemctl', world.flag, verb, server.unit], stderr=subprocess.DEVNULL) for verb in verbs]
+        return [job.wait(30) for job in jobs]
+
+    expect_equal(at_once(*['reload'] * 4), [0] * 4, 'exit statuses of reloads')
+    expect_equal(client.call('echo', text='still'), ('still', False), 'echo')
+    at_once('stop', 'reload', 'reload')
+    client.kill()
+    nothing_left(server)
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case
+def a_definition_goes_and_comes_back_as_another_program(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    old = talks(server.connect())
+    server.file.unlink()
+    world.reload()
+    server.write({'command': '/bin/cat', 'stop': QUICK_STOP})
+    world.reload()
+    world.systemctl('reload', server.unit)
+    new = server.connect()
+    new.send_bytes(b'echo\n')
+    expect_equal(new.read_line(), b'echo', 'the new program')
+    expect_equal(old.call('echo', text='old'), ('old', False), 'the old one')
+    for client in (old, new):
+        client.close()
+    nothing_left(server)
+
+
+def with_settings(world, server, settings):
+    drop_in = world.units / world.kind / f'{server.unit}.d/90-case.conf'
+    world.write(drop_in, f'[Service]\n{settings}\n')
+    world.reload()
+    world.systemctl('restart', server.unit)
+    return drop_in
+
+
+@case(timeout=60)
+def a_supervisor_without_descriptors_left(world):
+    server = world.fixture('honest', stop=QUICK_STOP, sessions={'max': 100})
+    drop_in = with_settings(world, server, 'LimitNOFILE=64')
+    try:
+        with unimpressed(server):
+            clients = [server.connect() for _ in range(24)]
+            served = 0
+            for client in clients:
+                with contextlib.suppress(Closed, BrokenPipeError):
+                    talks(client)
+                    served += 1
+            expect(0 < served < 24, f'{served} of 24 clients were served with 64 descriptors')
+            for client in clients:
+                client.kill()
+            nothing_left(server, 20)
+            world.systemctl('reload', server.unit)
+    finally:
+        drop_in.unlink()
+        os.rmdir(drop_in.parent)
+
+
+@case(managers=['user'])
+def a_disk_that_is_full_is_told(world):
+    """No room for the state directory: nothing is known about the definition then, and it is tried again."""
+    state = world.home / '.local/state'
+    state.mkdir(parents=True, exist_ok=True)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', 'nr_inodes=1,mode=777', 'tmpfs', state], check=True)
+    try:
+        server = world.fixture('honest')
+        client = server.connect()
+        expect_equal(client.wait(20), 69, 'exit status')
+        said = client.stderr_text()
+        expect('No space left' in said and 'wrong' not in said, f'the client is told {said!r}')
+    finally:
+        subprocess.run(['umount', state], check=True)
+    world.systemctl('restart', server.unit)
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case(managers=['system'], timeout=60)
+def isolate_takes_servers_along_and_leaves_their_sockets(world):
+    server = world.fixture('ignore_both', stop=QUICK_STOP)
+    clients = [talks(server.open(way)) for way in WAYS]
+    unit = f'user@{ids_of(MEMBER)[0]}.service'
+    drop_in = world.write(f'/run/systemd/system/{unit}.d/90-case.conf', '[Unit]\nIgnoreOnIsolate=yes\n')
+    world.reload()
+    world.systemctl('isolate', 'multi-user.target', timeout=40)
+    nothing_left(server, 20)
+    for client in clients:
+        client.kill()
+    drop_in.unlink()
+    talks(server.connect()).close()
+    nothing_left(server)
