@@ -57,7 +57,7 @@ int session_watch_client(Session *s) {
  * two could do so for each other. */
 static bool is_control_connection(int fd) {
         struct sockaddr_un address = {};
-        socklen_t size = sizeof(address), type_size = sizeof(int);
+        socklen_t size = sizeof(address) - 1, type_size = sizeof(int);
         int type;
 
         if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) < 0 || type != SOCK_SEQPACKET)
