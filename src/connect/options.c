@@ -16,16 +16,16 @@ void connect_options_done(ConnectOptions *o) {
 
 static void help(FILE *f) {
         fprintf(f,
-                "mcp-connect [OPTION…] NAME\n\n"
-                "Hands standard input, output and error to the MCP server NAME, waits for it, and exits "
-                "with its status.\n"
-                "This is the command for the configuration of an MCP client.\n\n"
+                "mcp-connect [OPTION...] NAME\n\n"
+                "Hands standard input, output and error to the MCP server NAME, waits for it, and\n"
+                "exits with its status. This is the command for the configuration of an MCP\n"
+                "client.\n\n"
                 "      --user            the server of this user's manager\n"
                 "      --system          the server of the system manager\n"
                 "                        (without either: the user's, else the system's)\n"
                 "  -H, --host HOST       the server of another machine, over ssh ([USER@]HOST)\n"
-                "      --env NAME        pass this variable through; the server's sessions.accept_env must "
-                "name it\n"
+                "      --env NAME        pass this variable through; the server's\n"
+                "                        sessions.accept_env must name it\n"
                 "      --timeout SECONDS how long the server's start may take (90)\n"
                 "  -q, --quiet           do not say that the server is still starting\n"
                 "  -h, --help            show this\n"

@@ -44,7 +44,7 @@ complete -c mcpctl -n "__mcpctl_at 0 run; or begin; __mcpctl_at 0 add; and not _
 complete -c mcpctl -l user -d 'The servers of your user manager'
 complete -c mcpctl -l system -d 'The servers of the system manager'
 complete -c mcpctl -s H -l host -x -a '(__fish_print_hostnames)' -d 'Of another machine, over ssh'
-complete -c mcpctl -l via -x -d 'Given by -H: how this machine is called'
+complete -c mcpctl -l via -x -d 'Given by -H: how to reach this machine'
 complete -c mcpctl -l json -d 'Print JSON'
 complete -c mcpctl -l no-pager -d 'Do not page long output'
 complete -c mcpctl -l root -r -F -d 'Read definitions below a directory'

@@ -48,6 +48,16 @@ static int check_startable(Ctl *ctl, const ServerEntry *e) {
                         e->file);
 }
 
+/* For people: what --json prints of several servers has no place for it. */
+static int say_undo(Ctl *ctl, UnitJob job, const ServerEntry *e) {
+        _cleanup_free_ char *undo = NULL;
+
+        if (ctl->json || job == JOB_RESTART)
+                return 0;
+        undo = ctl_command(ctl, job == JOB_START ? "stop" : "start", e->name);
+        return ctl_say_undo(ctl, e->name, e->file, undo);
+}
+
 static int run_job(Ctl *ctl, UnitJob job, char **operands) {
         const ServerEntry *e;
         sd_bus *bus;
@@ -62,6 +72,8 @@ static int run_job(Ctl *ctl, UnitJob job, char **operands) {
                         r = check_startable(ctl, e);
                 if (r == 0)
                         r = ctl_unit_job(ctl, bus, job, e);
+                if (r == 0)
+                        r = say_undo(ctl, job, e);
                 if (r < 0)
                         return r;
                 status = r > 0 ? r : status;

@@ -18,6 +18,7 @@ import tempfile
 import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
+import shapes  # pylint: disable=wrong-import-position
 from cases import Skip, case, run  # pylint: disable=wrong-import-position
 
 MCPCTL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -492,6 +493,25 @@ def help_manual_and_completion_know_the_same_words():
 
 
 @case
+def json_has_the_shapes_that_are_documented():
+    known = shapes.documented((SOURCE / 'src/ctl/mcpctl.1').read_text())
+    if len(known['']) < 10 or len(known['list']) < 3 or len(known['why']) < 4:
+        yield f'the manual has another form: {known}'
+    with tempfile.TemporaryDirectory() as root:
+        cursor = pathlib.Path(root) / 'mcp.json'
+        cursor.write_text('{"mcpServers": {"a": {"command": "uvx", "args": ["x", "${env:A}"], "fooBar": 1, "env": {"K_TOKEN": "x"}}, "b": {"url": "x"}}}')
+        changes = [fresh('add', 'x', '--json', '--', '/bin/cat', root=root), fresh('disable', 'x', '--json', root=root),
+                   fresh('enable', 'x', '--json', root=root), fresh('remove', 'x', '--json', root=root),
+                   fresh('import', '--from=cursor', '--dry-run', '--json', str(cursor), root=root)]
+    asked = [ctl('list', '--json'), ctl('show', '--json', 'good'), ctl('show', '--json', 'house'), ctl('check', '--json'), ctl('doctor', '--json'),
+             ctl('why', '--json', 'good', '--path=/etc/x', '--access=write'), ctl('why', '--json', 'good', '--path=/tmp/x', '--access=write'),
+             ctl('why', '--json', 'good', '--connect=localhost:1'), ctl('why', '--json'), ctl('show', '--json', 'nix')]
+    for done in changes + asked:
+        verb = next(a for a in done.args[1:] if a in known)
+        yield from (f'{done.args[2:]}: {w}' for w in shapes.undocumented(json.loads(done.stdout), known[verb] + known['']))
+
+
+@case
 def every_client_is_completed_and_in_the_manual():
     done = fresh('import', '--from=nobody', root=ROOT)
     clients = re.sub(r'\s+', ' ', done.stderr).partition('there are ')[2].partition('.')[0].split(', ')
@@ -592,6 +612,7 @@ def help_and_version():
     yield from wrong(ctl('--version', root=False), 0, 'mcp-systemd', stream='stdout')
     if not ctl('--help').stdout.isascii():
         yield 'the help is more than a plain terminal can show'
+    yield from (f'wider than 80 columns: {line}' for line in ctl('--help').stdout.splitlines() if len(line) > 80)
 
 
 def on_a_terminal(*args, env):
@@ -618,16 +639,21 @@ def on_a_terminal(*args, env):
 
 @case
 def terminal_gets_colours_and_80_columns():
-    shown = on_a_terminal('show', 'good', env={'COLUMNS': '80', 'PAGER': ''})
-    if '\033[' not in shown:
-        yield 'no colours'
-    for line in re.sub(r'\033\[[0-9;]*m', '', shown).splitlines():
-        if len(line.rstrip()) > 80:
-            yield f'too long: {line!r}'
-    if '\033[' in on_a_terminal('show', 'good', env={'NO_COLOR': '1', 'PAGER': ''}):
-        yield 'colours in spite of NO_COLOR'
-    if not shown.isascii():
-        yield 'more than ASCII in the C locale'
+    for args in (['show', 'good'], ['list'], ['check'], ['check', 'bad'], ['doctor'], ['why', 'good', '--path=/etc/x', '--access=write'], ['why'],
+                 ['show', 'nix'], ['lst']):
+        shown = on_a_terminal(*args, env={'COLUMNS': '80', 'PAGER': ''})
+        if args[0] == 'show' and args[1] == 'good' and '\033[' not in shown:
+            yield 'no colours'
+        for line in re.sub(r'\033\[[0-9;]*m', '', shown).splitlines():
+            # A word that is longer than the terminal stays one: a path is copied.
+            if len(line.rstrip()) > 80 and max(map(len, line.split())) < 60:
+                yield f'{args}: too long: {line!r}'
+        if '\033' in on_a_terminal(*args, env={'NO_COLOR': '1', 'PAGER': ''}):
+            yield f'{args}: colours in spite of NO_COLOR'
+        if not shown.isascii():
+            yield f'{args}: more than ASCII in the C locale'
+        if re.sub(r'\033\[[0-9;]*m', '', shown) == shown and args == ['list'] and 'wrong' in shown:
+            yield 'list has no colours'
 
 
 @case

@@ -218,6 +218,20 @@ def files_that_are_wrong():
 
 
 @case
+def the_commonest_mistakes_are_listed_and_tried():
+    manual = (SOURCE / 'src/ctl/mcpctl.1').read_text().partition('.Sh COMMON MISTAKES')[2].partition('.Sh JSON')[0]
+    listed = re.findall(r'^\.It Li (MCP-\S+)$', manual, re.MULTILINE)
+    if len(listed) != 5:
+        yield f'{listed} are listed'
+    tried = {f'MCP-{code}' for _, _, code, _, words in FILES if words}
+    # Of a server that runs: the container's cases try them.
+    for name, code in (('test_starting.py', 'MCP-E-SLOW-START'), ('test_people.py', 'MCP-E-NOISE')):
+        if code in (SOURCE / 'tests/integration' / name).read_text():
+            tried.add(code)
+    yield from (f'{code} is tried nowhere' for code in listed if code not in tried)
+
+
+@case
 def a_command_that_is_wrong_is_json_where_json_is_wanted():
     for line in ('show file', 'call files echo {', 'probe files', 'remove nothing'):
         done = ctl('--user', '--json', *line.split())

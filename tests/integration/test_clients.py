@@ -56,6 +56,8 @@ def help_and_version_work_everywhere(world):
         for option in ('--help', '--version'):
             done = world.run([program, option], user=MEMBER)
             expect(done.returncode == 0 and done.stdout, f'{program} {option} gave {done.returncode}')
+            wide = [line for line in done.stdout.splitlines() if len(line) > 80 or not line.isascii()]
+            expect(not wide, f'{program} {option}: more than 80 columns of ASCII: {wide}')
 
 
 @case(managers=['system'])

@@ -8,10 +8,14 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 
 from checks import nothing_left, talks
 from harness import Skip, case, eventually, expect, expect_equal
 from world import FIXTURES, MEMBER, STRANGER
+
+sys.path.insert(0, str(FIXTURES.parent / 'ctl'))
+import shapes  # pylint: disable=wrong-import-position
 
 SERVER = ['/usr/bin/python3', '-ISB', str(FIXTURES / 'server.py')]
 
@@ -59,13 +63,15 @@ def disable_ends_sessions_and_enable_brings_the_server_back(world):
 @case(timeout=60)
 def start_stop_and_restart(world):
     server = world.fixture('honest', start=False)
-    mcpctl(world, 'start', server.name)  # which has to reload first
+    said = mcpctl(world, 'start', server.name)  # which has to reload first
+    expect(f'Undo: mcpctl {world.flag} stop -- {server.name}' in said, f'it says: {said}')
     first = server.connect()
     talks(first)
     mcpctl(world, 'restart', server.name)
     eventually(lambda: first.process.poll() is not None, 'the end of the session')
     talks(server.connect())
-    mcpctl(world, 'stop', server.name)
+    said = mcpctl(world, 'stop', server.name)
+    expect(f'Undo: mcpctl {world.flag} start -- {server.name}' in said, f'it says: {said}')
     nothing_left(server)
     expect_equal(state(world, server), 'inactive', 'the socket')
     mcpctl(world, 'stop', server.name)
@@ -91,6 +97,75 @@ def run_leaves_nothing_behind_and_exits_as_the_command_did(world):
     expect(not pathlib.Path('/etc/mcp-case').exists(), 'it wrote to /etc')
     eventually(lambda: world.property(scope, 'ActiveState') == 'inactive', f'the end of {scope}')
     expect_equal(world.run(['pgrep', '-f', 'sleep 4711'], user='root').stdout, '', 'processes that stayed')
+
+
+def arguments_of_all():
+    """The arguments of every process, as everyone can read them."""
+    found = b''
+    for entry in pathlib.Path('/proc').iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found += (entry / 'cmdline').read_bytes() + b'\n'
+    return found
+
+
+@case(timeout=60)
+def run_keeps_values_out_of_every_argument(world):
+    value, other = 'case-s3cret "of\nthe\\ environment\' $X', 'case-s3cret-of-the-file'
+    file = world.write(world.directory('run-env', 0o755) / 'x.env', f'FROM_FILE={other}\nBOTH=lost\n', 0o600)
+    script = 'printf "%s|%s|%s|" "$CASE_SECRET" "$FROM_FILE" "$BOTH"; ls /proc/$$/fd | tr "\\n" " "; sleep 3'
+    process = world.popen(
+        ['mcpctl', world.flag, 'run', '--env=CASE_SECRET', f'--env-file={file}', '--env=BOTH=kept', '--', '/bin/sh', '-c', script],
+        env={'CASE_SECRET': value}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seen = b''
+    eventually(lambda: b'sleep\x003' in arguments_of_all(), 'the command')
+    for _ in range(5):
+        seen += arguments_of_all()
+    out, err = process.communicate(timeout=30)
+    expect_equal(out.split('|')[:3], [value, other, 'kept'], f'{err}: the variables')
+    expect_equal(out.split('|')[3].split(), ['0', '1', '2'], 'descriptors of the command')
+    expect(b'CASE_SECRET' in seen and b'case-s3cret' not in seen, 'a value is in the arguments of a process')
+
+
+@case(timeout=60)
+def json_of_what_runs_has_the_shapes_that_are_documented(world):
+    manual = (FIXTURES.parents[1] / 'src/ctl/mcpctl.1').read_text(encoding='utf-8')
+    known = shapes.documented(manual)
+    server, sick = world.fixture('honest'), world.fixture('noise')
+    talks(server.connect())
+    for args in (['status', server.name], ['probe', server.name], ['probe', sick.name], ['tools', server.name], ['list'], ['doctor']):
+        done = world.run(['mcpctl', world.flag, '--json', *args], timeout=60)
+        wrong = list(shapes.undocumented(json.loads(done.stdout), known[args[0]] + known['']))
+        expect(not wrong, f'{args}: {wrong}')
+
+
+@case(timeout=60)
+def a_server_with_a_banner_is_told_what_to_do_about_it(world):
+    said = ' '.join(mcpctl(world, 'probe', world.fixture('noise').name, status=1).split())
+    for words in ('MCP-E-NOISE', 'Starting server on stdio...', 'standard error'):
+        expect(words in said, f'{words} is not in: {said}')
+
+
+@case(timeout=60)
+def what_a_call_cannot_do_is_said(world):
+    server = world.fixture('honest')
+    said = mcpctl(world, 'call', server.name, 'no_such_tool', '{}', status=1)
+    expect('no_such_tool' in said, f'an unknown tool: {said}')
+    said = mcpctl(world, 'call', server.name, 'echo', '{"wrong": 1}', status=1)
+    expect('text' in said, f'wrong arguments: {said}')
+    done = world.run(['mcpctl', world.flag, 'call', server.name, 'echo', '-'], stdin='{"text": "from stdin"}', timeout=30)
+    expect_equal((done.returncode, done.stdout), (0, 'from stdin\n'), f'{done.stderr}: standard input')
+    file = world.write(world.directory('call', 0o755) / 'x.json', '{"text": "from a file"}')
+    expect('from a file' in mcpctl(world, 'call', server.name, 'echo', f'@{file}'), 'a file')
+
+
+@case(managers=['system'], timeout=60)
+def whoever_may_not_is_told_what_would_help(world):
+    server = world.fixture('honest')
+    said = ' '.join(mcpctl(world, 'call', server.name, 'echo', '{"text": "x"}', user=STRANGER, status=69).split())
+    expect('MCP-X-NO-ACCESS' in said and '"mcp"' in said, f'a call: {said}')
+    said = ' '.join(mcpctl(world, 'add', 'case-not-allowed', '--', '/bin/cat', user=MEMBER, status=1).split())
+    expect('MCP-X-WRITE' in said and '--user' in said, f'add: {said}')
 
 
 @case(timeout=60)
@@ -168,6 +243,8 @@ def another_machine_over_a_real_sshd(world):
         expect_equal(done.returncode, 69, f'{done.stderr}: the exit status')
         expect("it's; $(no) server" in done.stderr, f'it says: {done.stderr}')
         expect(server.name in mcpctl(world, '-H', host, 'list', env=env), 'the list does not show the server')
+        said = mcpctl(world, '-H', host, 'disable', server.name, env=env)
+        expect(f"Undo: ssh -- {host} 'mcpctl {world.flag} enable -- {server.name}'" in said, f'it says: {said}')
     finally:
         process.terminate()
         process.wait()
