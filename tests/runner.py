@@ -9,8 +9,9 @@
   tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name; of packaging,
                                only the programs with TEXT in theirs ("deb trixie")
 
-Build directories are build-ci, build-asan and build-fuzz in the tree; what npm installs is in
-build-npm; packages are in build-packaging.  The last line is "N passed, N failed" (and ", N skipped");
+Build directories are build-ci and build-asan (clang's sanitizers, and the fuzz targets) in the tree;
+what npm installs is in build-npm; packages are in build-packaging.  Suites that compute run beside those that
+wait, so of these the output comes when a suite has ended.  The last line is "N passed, N failed" (and ", N skipped");
 the exit status is zero only if something passed and nothing failed.
 
 vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
@@ -23,12 +24,16 @@ it fail, so it does not belong to every change.
 """
 
 import argparse
+import collections
+import concurrent.futures
+import functools
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import tap
@@ -49,6 +54,33 @@ class SuiteError(Exception):
     """A suite could not be run at all; counted as one failure with this text."""
 
 
+class Output:
+    """What the suites say: at once, or, of suites that run beside others, each one's in one piece."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.here = threading.local()
+
+    def say(self, text=''):
+        kept = getattr(self.here, 'kept', None)
+        if kept is None:
+            print(text, flush=True)
+        else:
+            kept.append(text)
+
+    def keep(self):
+        self.here.kept = []
+
+    def let_go(self):
+        with self.lock:
+            print('\n'.join(self.here.kept), flush=True)
+        self.here.kept = None
+
+
+OUTPUT = Output()
+say = OUTPUT.say
+
+
 def run(command, what, **kwargs):
     """Runs a step that must work; its output is shown only if it doesn't."""
     done = subprocess.run(
@@ -66,8 +98,16 @@ def run(command, what, **kwargs):
     return done.stdout
 
 
+_build_locks = collections.defaultdict(threading.Lock)
+
+
 def set_up_build(name, *options, cc='gcc'):
     """Sets a build directory up once, and builds it."""
+    with _build_locks[name]:
+        return _set_up_build(name, *options, cc=cc)
+
+
+def _set_up_build(name, *options, cc):
     build = TREE / name
     if not (build / 'build.ninja').exists():
         shutil.rmtree(build, ignore_errors=True)
@@ -88,7 +128,7 @@ def meson_trouble(test):
     )
 
 
-def meson_suite(build, suites=(), env=None):
+def meson_suite(build, *selection, env=None):
     """Runs meson's tests and counts the cases in what the programs printed."""
     log = build / 'meson-logs/testlog.json'
     log.unlink(missing_ok=True)
@@ -105,7 +145,7 @@ def meson_suite(build, suites=(), env=None):
         '--timeout-multiplier=6',
     ]
     done = subprocess.run(
-        command + [f'--suite={s}' for s in suites],
+        [*command, *selection],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -121,11 +161,11 @@ def meson_suite(build, suites=(), env=None):
         test = json.loads(line)
         part = count_meson_test(test)
         if part.failed:
-            print(test.get('stdout', ''), test.get('stderr', ''), sep='\n')
+            say(test.get('stdout', '') + '\n' + test.get('stderr', ''))
         tally.add(part)
     if done.returncode != 0 and not tally.failed:
         tally.failed.append(f'meson test exited with {done.returncode}')
-        print(done.stdout)
+        say(done.stdout)
     return tally
 
 
@@ -151,18 +191,28 @@ def suite_unit(_args):
     return meson_suite(set_up_build('build-ci'))
 
 
+def sanitized_build():
+    """One for both: clang's sanitizers, and what the fuzzer needs to see; it is the tests' time that counts."""
+    return set_up_build(
+        'build-asan',
+        '-Dbuildtype=debug',
+        '-Dfuzzers=true',
+        '-Db_lundef=false',
+        '-Db_sanitize=address,undefined',
+        cc='clang',
+    )
+
+
 def suite_asan(_args):
-    build = set_up_build('build-asan', '-Db_sanitize=address,undefined', '-Db_lundef=false')
-    return meson_suite(build, env=SANITIZERS)
+    """What checks the tree runs no program of it, so once is enough."""
+    return meson_suite(sanitized_build(), '--no-suite=tree', '--no-suite=fuzz', env=SANITIZERS)
 
 
 def suite_fuzz(_args):
-    build = set_up_build(
-        'build-fuzz', '-Dfuzzers=true', '-Db_lundef=false', '-Db_sanitize=address,undefined', cc='clang'
-    )
+    build = sanitized_build()
     if not any('fuzz' in suite for test in introspect_tests(build) for suite in test['suite']):
         return tap.Tally(skipped=[('fuzz', 'the tree has no fuzz target')])
-    return meson_suite(build, suites=['fuzz'], env=SANITIZERS)
+    return meson_suite(build, '--suite=fuzz', env=SANITIZERS)
 
 
 def introspect_tests(build):
@@ -174,12 +224,21 @@ def suite_container(args):
 
 
 def suite_npm(args):
-    install_npm()
+    npm_fetch().result()
     return container_suite('npm', args, ['tests/npm'], [f'{NPM_DIR}:{NPM_INSIDE}'])
 
 
 def suite_soak(args):
     return container_suite('soak', args, ['tests/soak'], [])
+
+
+@functools.cache
+def npm_fetch():
+    """Has what npm fetches fetched while something else is done; its result() waits for that."""
+    pool = concurrent.futures.ThreadPoolExecutor()
+    future = pool.submit(install_npm)
+    pool.shutdown(wait=False)
+    return future
 
 
 def install_npm():
@@ -257,7 +316,7 @@ def stream(name, command):
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors='replace'
     ) as process:
         for line in process.stdout:
-            print(line, end='', flush=True)
+            say(line.rstrip('\n'))
             collector.feed(line)
     trouble = f'it ended with exit status {process.returncode}' if process.returncode else None
     return collector.finish(trouble)
@@ -320,20 +379,54 @@ SUITES = {
 LONG_SUITES = ('packaging', 'soak', 'vm', 'bench')
 
 
+# Those that keep the processors busy, and those that mostly wait, run beside each other.
+LANES = (('unit', 'asan', 'fuzz'), ('container', 'npm'))
+
+
 def run_suite(name, args):
     began = time.monotonic()
-    print(f'== {name}', flush=True)
+    say(f'== {name}')
     try:
         tally = SUITES[name](args)
     except SuiteError as e:
-        print(e)
+        say(e)
         tally = tap.Tally(failed=[f'{name}: {str(e).splitlines()[0]}'])
     for case, reason in tally.skipped:
-        print(f'skipped: {case}: {reason}')
+        say(f'skipped: {case}: {reason}')
     for case in tally.failed:
-        print(f'failed: {case}')
-    print(f'== {name}: {tally} ({time.monotonic() - began:.0f} s)\n', flush=True)
+        say(f'failed: {case}')
+    say(f'== {name}: {tally} ({time.monotonic() - began:.0f} s)\n')
     return tally
+
+
+def run_lane(names, args, niceness):
+    """In a thread of its own, and to Linux a thread has a niceness of its own, which what it starts inherits."""
+    os.setpriority(os.PRIO_PROCESS, 0, niceness)
+    total = tap.Tally()
+    for name in names:
+        OUTPUT.keep()
+        total.add(run_suite(name, args))
+        OUTPUT.let_go()
+    return total
+
+
+def run_suites(wanted, args):
+    total = tap.Tally()
+    lanes = [[name for name in lane if name in wanted] for lane in LANES]
+    beside = all(lanes)
+    if 'npm' in wanted:
+        npm_fetch()
+    if beside:
+        print('== beside each other: ' + '; '.join(', '.join(lane) for lane in lanes) + '\n', flush=True)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            # The cases that wait are the ones that look at the clock.
+            running = [pool.submit(run_lane, lane, args, 10 * (lane is lanes[0])) for lane in lanes]
+        for lane in running:
+            total.add(lane.result())
+    for name in wanted:
+        if not beside or not any(name in lane for lane in lanes):
+            total.add(run_suite(name, args))
+    return total
 
 
 def main():
@@ -345,13 +438,12 @@ def main():
     parser.add_argument('--also', metavar='SUITE', nargs='+', choices=LONG_SUITES, default=[])
     parser.add_argument('--match', metavar='TEXT')
     args = parser.parse_args()
-    wanted = args.only or [
-        name for name in SUITES if args.full or name in args.also or name not in LONG_SUITES
+    wanted = [
+        name
+        for name in SUITES
+        if (name in args.only if args.only else args.full or name in args.also or name not in LONG_SUITES)
     ]
-    total = tap.Tally()
-    for name in SUITES:
-        if name in wanted:
-            total.add(run_suite(name, args))
+    total = run_suites(wanted, args)
     for case in total.failed:
         print(f'failed: {case}')
     print(total, flush=True)
