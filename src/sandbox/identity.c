@@ -14,6 +14,7 @@ static int become(uid_t uid, gid_t gid) {
         uid_t ruid, euid, suid;
         gid_t rgid, egid, sgid;
 
+        /* Not those that the user is a member of, as User= would have: some (disk, docker) are as good as root. */
         if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
                 return -errno;
         if (getresuid(&ruid, &euid, &suid) < 0 || getresgid(&rgid, &egid, &sgid) < 0)

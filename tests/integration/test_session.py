@@ -10,6 +10,7 @@ import time
 from checks import QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks
 from client import Closed
 from harness import case, eventually, expect, expect_equal
+from world import MEMBER, ids_of
 
 MIB = 1 << 20
 
@@ -47,10 +48,26 @@ def the_child_has_three_descriptors_and_a_session_of_its_own(world):
         expect_equal(where['sid'], where['pid'], 'session id')
 
 
+def status_of(client):
+    """/proc/self/status of the server."""
+    return dict(line.split(':\t', 1) for line in client.call('status')[0].splitlines() if ':\t' in line)
+
+
+@case(managers=['system'])
+def a_named_user_has_its_primary_group_alone(world):
+    uid, gid, groups = ids_of(MEMBER)
+    expect(set(groups) - {gid}, f'{MEMBER} is in no other group, so nothing is tested')
+    server = world.fixture('honest', user=MEMBER)
+    for way in WAYS:
+        status = status_of(talks(server.open(way)))
+        expect_equal(set(status['Uid'].split()), {str(uid)}, f'uids over {way}')
+        expect_equal(set(status['Gid'].split()), {str(gid)}, f'gids over {way}')
+        expect_equal(status['Groups'].split(), [], f'other groups over {way}')
+
+
 @case
 def the_child_has_no_privileges_and_can_gain_none(world):
-    client = talks(world.fixture('honest').connect())
-    status = dict(line.split(':\t', 1) for line in client.call('status')[0].splitlines() if ':\t' in line)
+    status = status_of(talks(world.fixture('honest').connect()))
     uids = {int(uid) for uid in status['Uid'].split()}
     expect_equal(len(uids), 1, 'distinct uids')
     expect(0 not in uids, 'the child runs as root')
