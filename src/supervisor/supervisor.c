@@ -4,6 +4,7 @@
 
 #include <getopt.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include "basic/string-util.h"
@@ -70,6 +71,17 @@ static int parse_options(int argc, char **argv, Options *ret) {
         return 1;
 }
 
+/* A session holds six descriptors or so, and the soft limit is for programs that select(). Its child gets the limit that
+ * the definition says. */
+static void raise_descriptor_limit(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int run(const Options *options) {
         const int unserved = options->unserved ? unserved_status(environ) : 0;
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
@@ -103,6 +115,7 @@ int main(int argc, char **argv) {
                 (void) sigaddset(&set, signals[i]);
         if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
                 return EXIT_FAILURE;
+        raise_descriptor_limit();
         r = run(&options);
         if (r == -ENOTSOCK)
                 fprintf(stderr,
