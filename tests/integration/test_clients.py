@@ -216,7 +216,7 @@ def tools_and_call_tell_what_went_wrong_as_probe_does(world):
     for operands in (['tools', server.name], ['call', server.name, 'echo']):
         done = ctl(world, '--timeout=1s', *operands, check=False)
         expect_equal(done.returncode, 1, f'exit status of {operands}: {done.stderr}')
-        expect('MCP-E-TIMEOUT' in done.stderr, f'{operands}: {done.stderr}')
+        expect('MCP-E-SLOW-START' in done.stderr, f'{operands}: {done.stderr}')
 
 
 @case(managers=['user'])
