@@ -147,6 +147,13 @@ static const struct {
         [SANDBOX_STAGE_EXEC] = { "executing", NULL },
 };
 
+/* The working directory is granted before it is entered, so one that has gone since the plan was made fails there. */
+static SandboxStage stage_to_tell(const Plan *plan, const SandboxFailure *f) {
+        if (f->stage == SANDBOX_STAGE_PATHS && f->error != ESTALE && streq_ptr(plan->working_dir, f->path))
+                return SANDBOX_STAGE_CHDIR;
+        return f->stage;
+}
+
 static const char *failure_error(const SandboxFailure *f) {
         if (f->stage == SANDBOX_STAGE_SESSION && f->error == ECHILD)
                 return "its process was killed on the way";
@@ -163,11 +170,13 @@ static const char *failure_error(const SandboxFailure *f) {
 
 char *sandbox_failure_format(const Plan *plan, const SandboxFailure *failure) {
         const char *source = NULL, *remedy, *what;
+        SandboxStage stage;
 
         if (failure->stage <= SANDBOX_STAGE_NONE || failure->stage >= _SANDBOX_STAGE_MAX)
                 return strdup("The server could not be started, for an unknown reason.");
-        what = stage_texts[failure->stage].what;
-        remedy = stage_texts[failure->stage].remedy;
+        stage = stage_to_tell(plan, failure);
+        what = stage_texts[stage].what;
+        remedy = stage_texts[stage].remedy;
         if (failure->rule >= 0 && (size_t) failure->rule < plan->n_rules)
                 source = plan->rules[failure->rule].source;
         return strformat(

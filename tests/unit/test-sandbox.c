@@ -547,6 +547,21 @@ TEST(a_file_that_was_made_a_directory_is_noticed) {
         ASSERT_EQ(last_failure.error, ENOTDIR);
 }
 
+TEST(a_working_directory_that_went_is_told_by_its_key) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_plan_ Plan *p = NULL;
+
+        set_up("A=");
+        p = plan_for("");
+        ASSERT_OK(RET_NERRNO(rename(in_root("work"), in_root("was-work"))));
+        ASSERT_EQ(ATTEMPT(p, W("fds")), FAILED_STATUS);
+        ASSERT_EQ(last_failure.error, ENOENT);
+        text = sandbox_failure_format(p, &last_failure);
+        ASSERT_CONTAINS(text, in_root("work"));
+        ASSERT_CONTAINS(text, "Correct working_dir");
+        ASSERT_LACKS(text, "take the grant out");
+}
+
 TEST(failures_before_execution_have_their_codes) {
         _cleanup_plan_ Plan *p = NULL;
 
