@@ -99,7 +99,7 @@ Server *server_free(Server *s) {
         shares_done(&s->failures);
         journal_close(&s->journal);
         strv_free(s->degraded);
-        free(s->last_limit);
+        free(s->last_end);
         free(s->status_text);
         free(s->instance);
         free(s->name);

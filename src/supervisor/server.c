@@ -284,9 +284,9 @@ void server_session_stable(Server *s, const Session *session) {
 }
 
 void server_session_over(Server *s, const SessionEnd *end) {
-        free(TAKE_PTR(s->last_limit));
-        if (end->event == EVENT_LIMIT_REACHED && end->reason)
-                s->last_limit = strdup(end->reason);
+        free(TAKE_PTR(s->last_end));
+        if ((end->event == EVENT_LIMIT_REACHED || end->event == EVENT_SESSION_FAILED) && end->reason)
+                s->last_end = strdup(end->reason);
         server_update_status(s);
 }
 

@@ -38,7 +38,7 @@ struct Server {
 
         Shares failures;
         char **degraded;        /* causes that were alerted already */
-        char *last_limit;       /* what the last session that ended ran into; NULL: it did not */
+        char *last_end;         /* what the last session that ended ran into; NULL: it did not */
         char *status_text;      /* as it was sent last */
         RateLimit refusal_rate; /* of CLIENT_REFUSED records */
         uint64_t n_unlogged;

@@ -25,7 +25,7 @@ static char *format_confinement(const Setup *setup) {
 
 char *status_format(const Server *s) {
         _cleanup_free_ char *confinement = NULL;
-        const char *limit = s->last_limit ? "; the last session to end: " : "";
+        const char *end = s->last_end ? "; the last session to end: " : "";
         unsigned n = 0;
 
         for (const Session *session = s->sessions; session; session = session->next)
@@ -42,6 +42,6 @@ char *status_format(const Server *s) {
                         n,
                         n == 1 ? "" : "s",
                         confinement,
-                        limit,
-                        strempty(s->last_limit));
+                        end,
+                        strempty(s->last_end));
 }
