@@ -191,6 +191,7 @@ TEST(ports) {
                 { PORTS("\"connect\": [1, 443, 65535], \"bind\": [8080], \"localhost\": [5432]") },
                 { PORTS("\"localhost_range\": [[1, 1], [8000, 8010]]") },
                 { PORTS("\"connect\": [0]"), "MCP-M-RANGE", "/network/ports/connect/0" },
+                { PORTS("\"bind\": [0]"), "MCP-M-RANGE", "/network/ports/bind/0" },
                 { PORTS("\"connect\": [65536]"), "MCP-M-RANGE", "/network/ports/connect/0" },
                 { PORTS("\"connect\": [-1]"), "MCP-M-RANGE", "/network/ports/connect/0" },
                 { PORTS("\"connect\": [443.0]"), "MCP-M-INTEGER", "/network/ports/connect/0" },

@@ -112,6 +112,30 @@ TEST(paths_that_cannot_be_granted_say_which_and_why) {
         ASSERT_CONTAINS(problem("MCP-P-MANIFEST-PATH")->remedy, "\"type\": \"directory\"");
 }
 
+/* What of the baseline is not there is skipped; a grant that is not there never is, whatever its kind. */
+TEST(a_missing_path_is_fatal_for_every_kind_of_grant) {
+        static const char *const accesses[] = { "read", "write", "readwrite" };
+        static const char *const types[] = { "file", "directory" };
+        static const char *const paths[] = { "/srv/none", "/srv/dangling", "/srv/loop" };
+
+        for (size_t a = 0; a < ELEMENTSOF(accesses); a++)
+                for (size_t t = 0; t < ELEMENTSOF(types); t++)
+                        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+                                _cleanup_free_ char *text = strformat(
+                                                "\"filesystem\": { \"grants\": [ { \"path\": \"%s\", "
+                                                "\"access\": \"%s\", \"type\": \"%s\" } ] }",
+                                                paths[i],
+                                                accesses[a],
+                                                types[t]);
+
+                                printf("# %s of a %s, %s\n", accesses[a], types[t], paths[i]);
+                                ASSERT_ERROR(load(7, TRUE_COMMAND, text), EINVAL);
+                                ASSERT_CONTAINS(message("MCP-P-MANIFEST-PATH"), paths[i]);
+                                ASSERT_CONTAINS(problem("MCP-P-MANIFEST-PATH")->pointer,
+                                                "/filesystem/grants/0");
+                        }
+}
+
 TEST(keys_to_the_house_are_refused_for_writing_only) {
         ASSERT_ERROR(load(7, TRUE_COMMAND, GRANT("~", "readwrite", "")), EPERM);
         ASSERT_CONTAINS(message("MCP-P-KEY-TO-THE-HOUSE"), "manifest");

@@ -361,6 +361,15 @@ TEST(missing_grants_are_fatal_missing_baseline_is_not) {
                 ASSERT_ERROR(make7(json), EINVAL);
                 ASSERT_CONTAINS(message("MCP-P-GRANT-PATH"), paths[i]);
         }
+        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+                _cleanup_free_ char *json = strformat(
+                                "{ \"command\": \"true\", \"isolation\": { \"unix_sockets\": [\"%s\"] } }",
+                                paths[i]);
+
+                ASSERT_ERROR(make7(json), EINVAL);
+                ASSERT_CONTAINS(message("MCP-P-GRANT-PATH"), paths[i]);
+                ASSERT_CONTAINS(message("MCP-P-GRANT-PATH"), "isolation.unix_sockets[0]");
+        }
         ASSERT_OK(make7("{ \"command\": \"true\" }"));
         ASSERT_TRUE(strv_length(made.plan->notes) > 0); /* ~/.local/share/pnpm and others are not there */
 }
