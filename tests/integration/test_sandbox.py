@@ -6,9 +6,11 @@ import os
 import signal
 import socket
 import threading
+import time
 
 from checks import allowed, denied, talks
 from harness import case, expect, expect_equal
+from world import FIXTURES
 
 
 @case
@@ -97,10 +99,12 @@ def a_blocked_network_is_blocked_for_every_family(world):
 
 @case
 def signals_reach_nobody_outside(world):
-    server = world.fixture('honest')
-    client = talks(server.connect())
-    for pid in (server.supervisor, os.getpid(), 1):
-        denied(client, 'signal', pid=pid, signal=int(signal.SIGTERM))
+    server, sibling = world.fixture('honest'), world.fixture('honest')
+    client, other = talks(server.connect()), talks(sibling.connect())
+    (beside,) = sibling.processes()
+    for pid in (server.supervisor, sibling.supervisor, beside, os.getpid(), 1):
+        denied(client, 'signal', pid=pid, signal=int(signal.SIGKILL))
+    expect_equal(other.call('echo', text='alive'), ('alive', False), 'echo of the sibling')
     child = int(client.call('spawn')[0])
     allowed(client, 'signal', pid=child, signal=int(signal.SIGTERM))
 
@@ -108,10 +112,47 @@ def signals_reach_nobody_outside(world):
 @case
 def two_servers_cannot_see_each_others_temp_files(world):
     one, two = (talks(world.fixture('honest', isolation={'home': 'private'}).connect()) for _ in range(2))
-    path = json.loads(one.call('environment')[0])['TMPDIR'] + '/mine'
-    allowed(one, 'write', path=path, text='x')
-    text, failed = two.call('write', path=path, text='y')
-    expect(failed, f'the other server wrote {path}: {text}')
+    paths = [json.loads(c.call('environment')[0])['TMPDIR'] + '/mine' for c in (one, two)]
+    expect(paths[0] != paths[1], f'both have {paths[0]}')
+    allowed(one, 'write', path=paths[0], text='x')
+    text, failed = two.call('write', path=paths[0], text='y')
+    expect(failed, f'the other server wrote {paths[0]}: {text}')
+    expect_equal(allowed(one, 'read', path=paths[0]), 'x', 'what is there')
+
+
+@case
+def the_environment_of_others_cannot_be_read(world):
+    """Not the supervisor's, not a sibling's: in a user's manager all have the same uid."""
+    server, sibling = world.fixture('honest'), world.fixture('honest', env={'TOKEN': 'canary-of-the-sibling'})
+    client = talks(server.connect())
+    talks(sibling.connect())
+    (beside,) = sibling.processes()
+    for pid in (server.supervisor, beside):
+        text, failed = client.call('read', path=f'/proc/{pid}/environ')
+        # ENOENT is what ProtectProc=invisible says in the system manager.
+        refused = failed and any(f'errno={e}:' in text for e in (1, 2, 13))
+        expect(refused, f'the environment of {pid} was read: {text!r}')
+    expect('canary' not in client.call('read', path='/proc/self/environ')[0], 'its own has the canary')
+
+
+@case
+def a_shell_and_its_children_find_themselves_in_proc(world):
+    """Rules for /proc/self that are made for one process are no use to those that it starts."""
+    text = """sh -c 'cat /proc/self/maps >/dev/null && exec /usr/bin/python3 -ISB "$@"' sh "$@"; :"""
+    args = ['-c', text, 'sh', str(FIXTURES / 'server.py'), 'honest']
+    for isolation in ({}, {'enforcement': 'best-effort', 'manifest': {'version': '0.1.0'}}):
+        client = talks(world.define({'command': '/bin/sh', 'args': args, 'isolation': isolation}).connect())
+        expect('[stack]' in allowed(client, 'read', path='/proc/self/maps'), 'these are no maps')
+
+
+@case
+def a_runtime_may_reserve_more_addresses_than_memory(world):
+    """limits.memory is the control group's: RLIMIT_AS would end V8, Bun and WebAssembly at their start."""
+    server = world.fixture('reserve', str(64 << 30), limits={'memory': '1G'})
+    client = talks(server.connect())
+    limits = allowed(client, 'read', path='/proc/self/limits')
+    (line,) = [line for line in limits.splitlines() if line.startswith('Max address space')]
+    expect_equal(line.split()[3:5], ['unlimited', 'unlimited'], 'RLIMIT_AS')
 
 
 @case
@@ -153,3 +194,32 @@ def a_missing_command_and_a_missing_directory_are_told_apart(world):
         text = client.stderr_text()
         expect(got == status if status else got != 0, f'{keys} gave exit status {got}: {text}')
         expect(all(w in text for w in words), f'{keys} is told as {text!r}')
+
+
+@case
+def a_working_directory_that_goes_is_told_by_path_and_key(world):
+    """The plan was made while it was there; the command is still there, and must not be blamed."""
+    work = world.directory('goes')
+    server = world.fixture('honest', working_dir=str(work))
+    talks(server.connect()).close()
+    work.rmdir()
+    client = server.connect()
+    expect(client.wait() != 0, 'mcp-connect says that all is well')
+    text = client.stderr_text()
+    expect(str(work) in text and 'working_dir' in text, f'it is told as {text!r}')
+    work.mkdir()
+    work.chmod(0o777)
+    time.sleep(0.5)  # the back-off of one failure is 100 ms
+    expect_equal(json.loads(talks(server.connect()).call('where')[0])['cwd'], str(work), 'where it runs again')
+
+
+@case
+def a_working_directory_that_may_not_be_entered_is_told_by_path_and_key(world):
+    """Root's own directory: the plan of the system manager can look into it, the server's user cannot."""
+    work = world.directory('closed') / 'inner'
+    work.mkdir()
+    work.parent.chmod(0o700)
+    client = world.fixture('honest', working_dir=str(work)).connect()
+    expect(client.wait() != 0, 'mcp-connect says that all is well')
+    text = client.stderr_text()
+    expect(str(work) in text and 'working_dir' in text and 'ermission' in text, f'it is told as {text!r}')

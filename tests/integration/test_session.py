@@ -231,6 +231,26 @@ def the_client_sees_its_servers_death_at_once(world):
 
 
 @case
+def a_server_that_died_during_a_request_is_told_in_the_status(world):
+    server = world.fixture('silent')
+    for way in WAYS:
+        client = server.open(way)
+        client.send({'jsonrpc': '2.0', 'id': 1, 'method': 'ping'})
+        for pid in eventually(server.processes, 'the server runs'):
+            os.kill(pid, signal.SIGKILL)
+        expect_equal(client.read_rest(), b'', 'an answer')
+        client.kill()
+        nothing_left(server)
+        eventually(
+            lambda: 'killed by SIGKILL' in world.property(server.unit, 'StatusText'),
+            lambda: f'the reason in {world.property(server.unit, "StatusText")!r}',
+        )
+        shown = ' '.join(world.run(['mcpctl', world.flag, 'status', server.name]).stdout.split())
+        expect('killed by SIGKILL' in shown, f'mcpctl status says {shown}')
+        time.sleep(0.5)  # the back-off of one failure is 100 ms
+
+
+@case
 def a_client_may_close_its_side_and_still_read_the_answer(world):
     server = world.fixture('honest')
     for way in WAYS:
