@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What many cases ask of a server."""
 
+import contextlib
 import json
 import os
+import pathlib
 import signal
 
 from client import Closed
@@ -50,6 +52,34 @@ def allowed(client, tool, **arguments):
     text, failed = client.call(tool, **arguments)
     expect(not failed, f'{tool}({arguments}) should work, but: {text!r}')
     return text
+
+
+def rss_kib(pid):
+    for line in pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8').splitlines():
+        if line.startswith('VmRSS:'):
+            return int(line.split()[1])
+    return 0
+
+
+def zombies_of(parent):
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as f:
+                state, ppid = f.read().rpartition(')')[2].split()[:2]
+        except OSError:
+            continue
+        if state == 'Z' and int(ppid) == parent:
+            found.append(int(pid))
+    return found
+
+
+def processes_of(uid):
+    found = 0
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError):
+            found += os.stat(f'/proc/{pid}').st_uid == uid
+    return found
 
 
 def end_by_close(_server, client):

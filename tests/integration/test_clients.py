@@ -88,6 +88,19 @@ def another_users_server_is_out_of_reach(world):
     raise AssertionError('the stranger could connect')
 
 
+@case(managers=['user'])
+def another_users_runtime_directory_is_told_and_a_missing_one_has_a_remedy(world):
+    """What su and sudo leave behind, and a person whose manager doesn't run."""
+    server = world.fixture('honest')
+    argv = ['mcp-connect', '--user', server.name]
+    done = world.run(argv, user=STRANGER, env={'XDG_RUNTIME_DIR': str(world.sockets.parent)})
+    expect_equal(done.returncode, 69, 'exit status')
+    expect(str(server.control) in done.stderr and 'another user' in done.stderr, f'it says {done.stderr!r}')
+    done = world.run(['env', '-u', 'XDG_RUNTIME_DIR', *argv], user=STRANGER)
+    expect_equal(done.returncode, 69, 'exit status')
+    expect('XDG_RUNTIME_DIR' in done.stderr and 'loginctl enable-linger' in done.stderr, f'it says {done.stderr!r}')
+
+
 @case
 def a_server_cannot_be_a_client_of_a_server(world):
     """Same uid or not: what runs in one of our scopes is refused by our sockets."""

@@ -365,5 +365,14 @@ def one_servers_trouble_is_not_anothers(world):
 
 @case
 def a_flood_on_stderr_does_not_block_the_server(world):
-    client = world.fixture('flood_stderr', str(8 << 20)).connect()
-    talks(client)
+    server = world.fixture('flood_stderr', str(8 << 20))
+    client = talks(server.connect())
+    client.close()
+    nothing_left(server)
+
+    def lines():
+        return [str(r['MESSAGE']) for r in world.journal(f'SYSLOG_IDENTIFIER=mcp-{server.name}')]
+
+    eventually(lambda: any('were suppressed' in line for line in lines()), 'a note of what was suppressed')
+    written = (8 << 20) // 200
+    expect(len(lines()) < written // 4, f'{len(lines())} of {written} lines are in the journal')

@@ -149,6 +149,24 @@ def a_scope_name_that_is_taken_is_not_taken_twice(world):
 
 
 @case
+def a_stale_file_of_a_scope_is_in_nobodys_way(world):
+    """A manager that crashed leaves files of transient units; chance may give a session the name of one."""
+    server = world.fixture('honest')
+    with orders_of(server) as orders:
+        stale = world.units / 'transient' / f'mcp-{server.name}-0000000000000000.scope'
+        world.write(stale, '[Scope]\n')
+        world.reload()
+        try:
+            orders.give('getrandom', 0)
+            client = talks(server.connect())
+            expect(orders.take_back(), 'no name was made')
+            client.close()
+        finally:
+            stale.unlink(missing_ok=True)
+        nothing_left(server)
+
+
+@case
 def a_child_that_dies_before_its_scope_is_made_leaves_none(world):
     """A zombie in a scope keeps it active for ever, if nobody stops it."""
     server = world.fixture('honest')

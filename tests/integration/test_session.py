@@ -4,10 +4,11 @@
 import json
 import os
 import re
+import select
 import signal
 import time
 
-from checks import QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks
+from checks import QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, rss_kib, talks
 from client import PATIENCE, Closed
 from harness import case, eventually, expect, expect_equal
 from world import MEMBER, ids_of
@@ -124,6 +125,38 @@ def sixteen_mib_both_ways(world):
             not failed and len(text) == 16 * MIB and text.count('m') == len(text),
             f'the message did not survive {way}',
         )
+
+
+def drain(client, size):
+    """Reads so many bytes and keeps none; the number of those that came."""
+    got = len(client.buffer)
+    client.buffer.clear()
+    while got < size:
+        select.select([client.reader], [], [])
+        chunk = os.read(client.reader, 1 << 20)
+        if not chunk:
+            break
+        got += len(chunk)
+    return got
+
+
+@case(timeout=120)
+def no_newline_costs_no_memory(world):
+    """On stdout no byte passes through us; of stderr lines are made, and one without an end is cut."""
+    for fd, size in ((1, 64 * MIB), (2, 16 * MIB)):
+        server = world.fixture('endless', str(fd), str(size))
+        for way in WAYS:
+            client = server.open(way)
+            client.initialize()
+            ours = [server.supervisor, *([client.process.pid] if way == 'connect' else [])]
+            before = [rss_kib(pid) for pid in ours]
+            if fd == 1:
+                expect_equal(drain(client, size + 1), size + 1, f'bytes over {way}')
+            expect_equal(client.call('echo', timeout=60, text='after'), ('after', False), 'echo')
+            for pid, rss in zip(ours, before):
+                now = rss_kib(pid)
+                expect(now <= rss + 8192, f'{size // MIB} MiB to descriptor {fd} over {way}: from {rss} to {now} KiB')
+            client.close()
 
 
 @case
@@ -285,6 +318,25 @@ def stderr_goes_to_the_journal_under_the_servers_name(world):
         any(r.get('MCP_SERVER') == server.name for r in world.journal(f'MCP_SERVER={server.name}')),
         'no MCP_SERVER field',
     )
+
+
+@case
+def stderr_is_there_to_read_while_the_server_starts(world):
+    """What npx says of its download is of use only while it downloads."""
+    script = {'command': '/bin/sh', 'args': ['-c', 'echo downloading >&2; exec sleep 1000'], 'stop': QUICK_STOP}
+    server = world.define(script)
+    client = server.connect()
+    eventually(
+        lambda: any('downloading' in str(r['MESSAGE']) for r in world.journal(f'SYSLOG_IDENTIFIER=mcp-{server.name}')),
+        'the line in the journal',
+    )
+    expect_equal(client.process.poll(), None, 'mcp-connect')
+    client.close()
+    nothing_left(server)
+    client = world.define({**script, 'stderr': 'client'}).connect()
+    readable, _, _ = select.select([client.errors], [], [], 10)
+    expect(readable and b'downloading' in os.read(client.errors, 4096), 'the client was told nothing')
+    expect_equal(client.process.poll(), None, 'mcp-connect')
 
 
 @case(managers=['user'])

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 
-from checks import ENDS, QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks
+from checks import ENDS, QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks, zombies_of
 from harness import case, eventually, expect, expect_equal
 from world import FIXTURES
 
@@ -161,19 +161,6 @@ def fifty_sessions_leave_no_descriptor_and_no_zombie(world):
         lambda: f'{before} descriptors, but {server.supervisor_fds()}',
     )
     expect_equal(zombies_of(server.supervisor), [], 'zombies')
-
-
-def zombies_of(parent):
-    found = []
-    for pid in filter(str.isdigit, os.listdir('/proc')):
-        try:
-            with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as f:
-                state, ppid = f.read().rpartition(')')[2].split()[:2]
-        except OSError:
-            continue
-        if state == 'Z' and int(ppid) == parent:
-            found.append(int(pid))
-    return found
 
 
 @case(timeout=90)

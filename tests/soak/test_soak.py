@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 
-from checks import WAYS, nothing_left, talks
+from checks import WAYS, nothing_left, rss_kib, talks
 from client import Closed
 from harness import case, eventually, expect, expect_equal
 
@@ -158,13 +158,6 @@ class Soak:
         for server in self.servers.values():
             nothing_left(server, 60)
         return done
-
-
-def rss_kib(pid):
-    for line in pathlib.Path(f'/proc/{pid}/status').read_text(encoding='utf-8').splitlines():
-        if line.startswith('VmRSS:'):
-            return int(line.split()[1])
-    return 0
 
 
 def children_of(pid):
