@@ -65,7 +65,8 @@ def a_hog_on_the_raw_socket_is_in_journal_and_status(world):
 
 @case(timeout=60)
 def a_fork_bomb_stays_inside_and_the_limit_is_named(world):
-    server = world.fixture('fork_bomb', limits={'tasks': 20})
+    server, other = world.fixture('fork_bomb', limits={'tasks': 20}), world.fixture('honest')
+    beside = talks(other.connect())
     client = talks(server.connect())
     (scope,) = server.cgroups()
     peak = 0
@@ -83,6 +84,9 @@ def a_fork_bomb_stays_inside_and_the_limit_is_named(world):
     expect(client.wait() != 0, 'mcp-connect says that all is well')
     told_everywhere(world, server, client, 'too many tasks (limit 20')
     nothing_left(server)
+    expect_equal(beside.call('echo', text='unaffected'), ('unaffected', False), 'the other server')
+    expect_equal(world.property(server.unit, 'ActiveState'), 'active', 'the supervisor')
+    talks(other.connect(), 'a new client of the other server')
 
 
 @case(timeout=60)
