@@ -230,6 +230,7 @@ static int wait_running(
                 Ctl *ctl,
                 const ServerEntry *server,
                 CtlSession *s,
+                bool again,
                 uint64_t timeout_usec,
                 Starting *starting) {
         uint64_t deadline = now_usec() + timeout_usec;
@@ -250,7 +251,7 @@ static int wait_running(
                 case CONTROL_REFUSED:
                         s->last = status;
                         s->ended = true;
-                        return fail_refused(ctl, server, &s->last);
+                        return again ? 0 : fail_refused(ctl, server, &s->last);
                 case CONTROL_EXITED:
                         s->last = status;
                         s->ended = true;
@@ -268,6 +269,7 @@ int session_open(
                 Ctl *ctl,
                 const ServerEntry *server,
                 bool probe,
+                bool again,
                 uint64_t timeout_usec,
                 Starting *starting,
                 CtlSession **ret) {
@@ -291,7 +293,7 @@ int session_open(
                 return fail_start(ctl, server, r, timeout_usec);
         if (r < 0)
                 return r;
-        r = wait_running(ctl, server, s, timeout_usec, starting);
+        r = wait_running(ctl, server, s, again, timeout_usec, starting);
         if (r != 0)
                 return r;
         s->started_usec = now_usec() - began;

@@ -34,11 +34,13 @@ void starting_begin(Starting *s, const Ctl *ctl, const char *name, uint64_t budg
 uint64_t starting_wait(void *userdata, uint64_t now_usec);
 
 /* Connects and waits until the server runs. An exit status (with everything said) where it is refused, is not listening
- * or does not run in time. timeout_usec: of the whole start. */
+ * or does not run in time. timeout_usec: of the whole start. again: it ended just now, so a refusal is no news: nothing is
+ * said, and the session is one that has ended. */
 int session_open(
                 Ctl *ctl,
                 const ServerEntry *server,
                 bool probe,
+                bool again,
                 uint64_t timeout_usec,
                 Starting *starting,
                 CtlSession **ret);

@@ -136,7 +136,7 @@ static int talk_attempt(Ctl *ctl, Talk *t, McpProtocol protocol, bool *ret_respa
                         return -ENOMEM;
                 starting_begin(t->starting, ctl, t->server->name, t->timeout_usec);
         }
-        r = session_open(ctl, t->server, t->probe, t->timeout_usec, t->starting, &t->session);
+        r = session_open(ctl, t->server, t->probe, t->brief, t->timeout_usec, t->starting, &t->session);
         if (r != 0)
                 return r;
         if (t->session->ended)
