@@ -389,7 +389,7 @@ def run_suite(name, args):
     try:
         tally = SUITES[name](args)
     except SuiteError as e:
-        say(e)
+        say(str(e))
         tally = tap.Tally(failed=[f'{name}: {str(e).splitlines()[0]}'])
     for case, reason in tally.skipped:
         say(f'skipped: {case}: {reason}')

@@ -16,7 +16,7 @@ __attribute__((force_align_arg_pointer))
 #endif
 _Noreturn void
 _start(void) {
-        struct timespec t = {};
+        struct timespec t; /* not set: without optimisation that calls memset(), and links all of libc's start-up */
         uint64_t now;
         char byte;
 
