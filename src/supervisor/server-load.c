@@ -111,7 +111,7 @@ static int load_setup(Server *s, Setup **ret, Refusal *ret_refusal) {
 
         r = setup_load(s->scope, s->instance, ret, ret_refusal);
         if (r < 0 && r != -ECANCELED) {
-                if (s->started || !errno_is_shortage(r))
+                if (s->ready || !errno_is_shortage(r))
                         return r;
                 *ret = setup_new();
                 if (!*ret)

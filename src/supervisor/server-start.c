@@ -188,6 +188,5 @@ int server_start(Server *s) {
                 return r;
         if (event != _SERVER_EVENT_NONE)
                 server_handle(s, event);
-        s->started = true;
         return 0;
 }

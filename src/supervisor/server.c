@@ -490,6 +490,7 @@ static ServerEvent do_serve(Server *s, ServerEvent event) {
         alert_confinement(s);
         free(TAKE_PTR(s->status_text));
         send_status(s);
+        s->ready = true;
         (void) sd_notify(false, "READY=1");
         return do_count(s, event);
 }
@@ -504,7 +505,7 @@ static ServerEvent do_turn_away(Server *s, ServerEvent event) {
                 (void) sd_notifyf(false, "ERRNO=%d", s->exit_code == EXIT_CONFINEMENT ? EPERM : EINVAL);
                 send_status(s);
                 enable_listening(s, true);
-                if (s->started || s->unserved > 0)
+                if (s->ready || s->unserved > 0)
                         /* The end of a reload. */
                         (void) sd_notify(false, "READY=1");
                 if (s->unserved > 0)

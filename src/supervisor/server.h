@@ -42,7 +42,7 @@ struct Server {
         char *status_text;      /* as it was sent last */
         RateLimit refusal_rate; /* of CLIENT_REFUSED records */
         uint64_t n_unlogged;
-        bool started;
+        bool ready; /* systemd was told that clients are served */
 };
 
 /* Takes the sockets of LISTEN_FDS. unserved: why the supervisor could not be executed; 0: this is it. */
