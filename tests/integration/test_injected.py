@@ -214,26 +214,3 @@ def reload_result(world, server, cursor):
     said = [r['MESSAGE'] for r in world.journal(f'--after-cursor={cursor}') if server.name in str(r['MESSAGE'])]
     over = any('eloaded mcp-server@' in m or 'is not served' in m for m in said)
     return ' | '.join(said) if over else ''
-
-
-@case(timeout=60)
-def a_scope_that_cannot_be_looked_at_is_told_as_that(world):
-    """Not as a name that is in use, which would be tried under five more names."""
-    server = world.fixture('honest', stop=QUICK_STOP)
-    told = set()
-    with orders_of(server) as orders:
-        talks(server.connect()).close()
-        nothing_left(server)
-        for nth in range(1, 6):
-            orders.give('open', errno.EMFILE, nth)
-            client = server.connect()
-            with contextlib.suppress(Closed, OSError, KeyError, ValueError):
-                client.initialize()
-            client.close()
-            told.add(client.stderr_text().strip())
-            nothing_left(server, 20)
-            orders.take_back()
-            reload(server)
-    expect(any('whether the server' in t and 'Too many open files' in t for t in told), f'clients were told {told}')
-    expect(any('could not be looked at: Too many open files' in t for t in told), f'clients were told {told}')
-    expect(not any('none of' in t for t in told), f'clients were told {told}')

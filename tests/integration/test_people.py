@@ -149,9 +149,10 @@ def a_server_with_a_banner_is_told_what_to_do_about_it(world):
 @case(timeout=60)
 def what_a_call_cannot_do_is_said(world):
     server = world.fixture('honest')
-    said = mcpctl(world, 'call', server.name, 'no_such_tool', '{}', status=1)
+    said = mcpctl(world, 'call', world.fixture('honest').name, 'no_such_tool', '{}', status=1)
     expect('no_such_tool' in said, f'an unknown tool: {said}')
-    said = mcpctl(world, 'call', server.name, 'echo', '{"wrong": 1}', status=1)
+    # The arguments end it, and one that ends right after its start is not started anew at once.
+    said = mcpctl(world, 'call', world.fixture('honest').name, 'echo', '{"wrong": 1}', status=1)
     expect('text' in said, f'wrong arguments: {said}')
     done = world.run(['mcpctl', world.flag, 'call', server.name, 'echo', '-'], stdin='{"text": "from stdin"}', timeout=30)
     expect_equal((done.returncode, done.stdout), (0, 'from stdin\n'), f'{done.stderr}: standard input')
