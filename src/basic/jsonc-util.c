@@ -46,10 +46,56 @@ static int check_text(const char *text, size_t n) {
         return 0;
 }
 
-int jsonc_parse(const char *text, size_t n, json_object **ret) {
+static int parse_with(int flags, const char *text, size_t n, json_object **ret) {
         _cleanup_(json_tokener_freep) json_tokener *tokener = NULL;
         json_object *value;
         enum json_tokener_error error;
+
+        tokener = json_tokener_new_ex(JSONC_DEPTH_MAX);
+        if (!tokener)
+                return -ENOMEM;
+        json_tokener_set_flags(tokener, flags);
+        value = json_tokener_parse_ex(tokener, text, (int) n);
+        error = json_tokener_get_error(tokener);
+        if (error == json_tokener_continue) {
+                /* A number ends only where something follows: say that nothing does. */
+                value = json_tokener_parse_ex(tokener, "", 1);
+                error = json_tokener_get_error(tokener);
+        }
+        if (error != json_tokener_success)
+                return -EBADMSG;
+        *ret = value;
+        return 0;
+}
+
+/* json-c 0.18, when it is strict, takes every byte of a character beyond ASCII for a control character. Such bytes may
+ * be in strings only, where they are no different from a letter: it is strict with letters in their places, then. */
+static int parse_strictly(const char *text, size_t n, json_object **ret) {
+        _cleanup_free_ char *letters = NULL;
+        json_object *value = NULL;
+        bool beyond = false;
+        int r;
+
+        r = parse_with(JSON_TOKENER_STRICT, text, n, ret);
+        if (r != -EBADMSG)
+                return r;
+        letters = malloc(n);
+        if (!letters)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                letters[i] = (unsigned char) text[i] < 0x80 ? text[i] : 'x';
+                beyond = beyond || letters[i] != text[i];
+        }
+        if (!beyond)
+                return -EBADMSG;
+        r = parse_with(JSON_TOKENER_STRICT, letters, n, &value);
+        if (r < 0)
+                return r;
+        json_object_put(value);
+        return parse_with(0, text, n, ret);
+}
+
+int jsonc_parse(const char *text, size_t n, json_object **ret) {
         int r;
 
         if (n > INT_MAX)
@@ -62,21 +108,7 @@ int jsonc_parse(const char *text, size_t n, json_object **ret) {
         r = check_text(text, n);
         if (r < 0)
                 return r;
-        tokener = json_tokener_new_ex(JSONC_DEPTH_MAX);
-        if (!tokener)
-                return -ENOMEM;
-        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-        value = json_tokener_parse_ex(tokener, text, (int) n);
-        error = json_tokener_get_error(tokener);
-        if (error == json_tokener_continue) {
-                /* A number ends only where something follows: say that nothing does. */
-                value = json_tokener_parse_ex(tokener, "", 1);
-                error = json_tokener_get_error(tokener);
-        }
-        if (error != json_tokener_success)
-                return -EBADMSG;
-        *ret = value;
-        return 0;
+        return parse_strictly(text, n, ret);
 }
 
 int jsonc_add(json_object *object, const char *key, json_object *value) {

@@ -68,7 +68,6 @@ JSON_C(struct json_object *,
        (struct json_tokener * t, const char *text, int n),
        (t, text, n))
 JSON_C(void, json_tokener_reset, (struct json_tokener * t), (t))
-JSON_C(void, json_tokener_set_flags, (struct json_tokener * t, int flags), (t, flags))
 
 SMARTCOLS(int, scols_cell_set_color, (struct libscols_cell * cell, const char *color), (cell, color))
 SMARTCOLS(size_t, scols_column_get_width, (const struct libscols_column *column), (column))
