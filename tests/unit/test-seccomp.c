@@ -68,39 +68,63 @@ static bool socket_passes(const Plan *p, uint64_t family, uint64_t type, uint64_
         return (type & 0xf) == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP);
 }
 
+static const uint64_t socket_types[] = { 0,
+                                         1,
+                                         2,
+                                         3,
+                                         4,
+                                         5,
+                                         6,
+                                         10,
+                                         15,
+                                         SOCK_STREAM | SOCK_CLOEXEC,
+                                         SOCK_STREAM | SOCK_NONBLOCK,
+                                         SOCK_DGRAM | SOCK_CLOEXEC,
+                                         SOCK_STREAM | HIGH,
+                                         SOCK_DGRAM | HIGH };
+static const uint64_t socket_protocols[] = { 0,   1,   2,   6,    17,        58,      132,
+                                             136, 255, 262, HIGH, HIGH | 17, HIGH | 6 };
+
+/* What the kernel itself forbids whoever runs the test: raw sockets, for all but root. */
+static bool forbidden_anyway[2 * 47][ELEMENTSOF(socket_types)][ELEMENTSOF(socket_protocols)];
+
+static long try_socket(uint64_t f, size_t t, size_t k) {
+        uint64_t family = f < 47 ? f : (f - 47) | HIGH;
+
+        return syscall(__NR_socket, family, socket_types[t], socket_protocols[k]);
+}
+
 static int try_sockets(const Plan *plan) {
-        static const uint64_t types[] = { 0,
-                                          1,
-                                          2,
-                                          3,
-                                          4,
-                                          5,
-                                          6,
-                                          10,
-                                          15,
-                                          SOCK_STREAM | SOCK_CLOEXEC,
-                                          SOCK_STREAM | SOCK_NONBLOCK,
-                                          SOCK_DGRAM | SOCK_CLOEXEC,
-                                          SOCK_STREAM | HIGH,
-                                          SOCK_DGRAM | HIGH };
-        static const uint64_t protocols[] = { 0,   1,   2,   6,    17,        58,      132,
-                                              136, 255, 262, HIGH, HIGH | 17, HIGH | 6 };
         int wrong = 0;
 
         for (uint64_t f = 0; f < 2 * 47; f++)
-                for (size_t t = 0; t < ELEMENTSOF(types); t++)
-                        for (size_t k = 0; k < ELEMENTSOF(protocols); k++) {
+                for (size_t t = 0; t < ELEMENTSOF(socket_types); t++)
+                        for (size_t k = 0; k < ELEMENTSOF(socket_protocols); k++) {
                                 uint64_t family = f < 47 ? f : (f - 47) | HIGH;
-                                bool expected = socket_passes(plan, family, types[t], protocols[k]);
-                                long fd = syscall(__NR_socket, family, types[t], protocols[k]);
+                                bool expected = socket_passes(
+                                                plan, family, socket_types[t], socket_protocols[k]);
+                                long fd = try_socket(f, t, k);
 
                                 /* EAFNOSUPPORT may be the kernel's own word: then the call may have passed. */
-                                if (expected ? fd < 0 && errno == EPERM : fd >= 0 || errno != EAFNOSUPPORT)
+                                if (expected ? fd < 0 && errno == EPERM && !forbidden_anyway[f][t][k]
+                                             : fd >= 0 || errno != EAFNOSUPPORT)
                                         wrong++;
                                 if (fd >= 0)
                                         (void) close((int) fd);
                         }
         return MIN(wrong, 99);
+}
+
+static void ask_the_kernel_first(void) {
+        for (uint64_t f = 0; f < 2 * 47; f++)
+                for (size_t t = 0; t < ELEMENTSOF(socket_types); t++)
+                        for (size_t k = 0; k < ELEMENTSOF(socket_protocols); k++) {
+                                long fd = try_socket(f, t, k);
+
+                                forbidden_anyway[f][t][k] = fd < 0 && errno == EPERM;
+                                if (fd >= 0)
+                                        (void) close((int) fd);
+                        }
 }
 
 TEST(socket_matrix) {
@@ -109,6 +133,7 @@ TEST(socket_matrix) {
                                                 NETWORK_MODE_PORTS };
         static const UnixWish wishes[] = { UNIX_NONE, UNIX_ANY, UNIX_LIST };
 
+        ask_the_kernel_first();
         for (size_t n = 0; n < ELEMENTSOF(networks); n++)
                 for (size_t u = 0; u < ELEMENTSOF(wishes); u++) {
                         Plan p = make_plan(networks[n], wishes[u], true);
