@@ -65,12 +65,21 @@ def machine_suite():
     return release.get('VERSION_CODENAME', '').strip('"')
 
 
+FAILED = set()
+
+
 def once(directory, make):
-    """make(directory) is called if it wasn't, or didn't finish."""
+    """make(directory) is called if it wasn't, or didn't finish; what failed fails again at once, without being tried."""
+    if directory in FAILED:
+        raise roots.RootError(f'{directory.name} was not made, as said above')
     if not (directory / 'finished').exists():
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        make(directory)
+        try:
+            make(directory)
+        except roots.RootError:
+            FAILED.add(directory)
+            raise
         (directory / 'finished').touch()
     return directory
 
