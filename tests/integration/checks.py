@@ -35,6 +35,20 @@ def talks(client, text='hello'):
     return client
 
 
+def talks_at_last(server, way):
+    """A server that ended right after its start is started anew only a moment later."""
+
+    def attempt():
+        client = server.open(way)
+        try:
+            return talks(client)
+        except (Closed, BrokenPipeError):
+            client.kill()
+            return None
+
+    return eventually(attempt, 'a session')
+
+
 # EACCES, EPERM; EROFS, where the unit's own read-only mounts are asked before the sandbox; and EAFNOSUPPORT, the
 # answer to socket() that programs know how to live with.
 DENIALS = ('errno=13:', 'errno=1:', 'errno=30:', 'errno=97:')

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import time
 
-from checks import QUICK_STOP, WAYS, nothing_left, talks
+from checks import QUICK_STOP, WAYS, nothing_left, talks, talks_at_last
 from client import Closed
 from harness import Skip, case, eventually, expect, expect_equal
 from world import MEMBER, ids_of
@@ -369,20 +369,6 @@ def freeze_scope(world, scope):
 
 def stop_signal(world, scope):
     world.systemctl('kill', '--signal=STOP', scope)
-
-
-def talks_at_last(server, way):
-    """A server that ended right after its start is started anew only a moment later."""
-
-    def attempt():
-        client = server.open(way)
-        try:
-            return talks(client)
-        except (Closed, BrokenPipeError):
-            client.kill()
-            return None
-
-    return eventually(attempt, 'a session')
 
 
 def case_of(break_it):
