@@ -6,13 +6,13 @@
   tests/run --also SUITE …     the first, and these
   tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm,
                                bench (several may be given)
+  tests/run --beside           suites that compute run beside those that wait; each one's output comes at its end
   tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name; of packaging,
                                only the programs with TEXT in theirs ("deb trixie")
 
 Build directories are build-ci and build-asan (clang's sanitizers, and the fuzz targets) in the tree;
-what npm installs is in build-npm; packages are in build-packaging.  Suites that compute run beside those that
-wait, so of these the output comes when a suite has ended.  The last line is "N passed, N failed" (and ", N skipped");
-the exit status is zero only if something passed and nothing failed.
+what npm installs is in build-npm; packages are in build-packaging.  The last line is "N passed, N failed"
+(and ", N skipped"); the exit status is zero only if something passed and nothing failed.
 
 vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
 that.  The first time it fetches the kernels and makes roots, which stay in $XDG_CACHE_HOME/mcp-systemd/vm (~/.cache).
@@ -413,7 +413,7 @@ def run_lane(names, args, niceness):
 def run_suites(wanted, args):
     total = tap.Tally()
     lanes = [[name for name in lane if name in wanted] for lane in LANES]
-    beside = all(lanes)
+    beside = args.beside and all(lanes)
     if 'npm' in wanted:
         npm_fetch()
     if beside:
@@ -436,6 +436,7 @@ def main():
     parser.add_argument('--only', metavar='SUITE', nargs='+', choices=SUITES)
     parser.add_argument('--full', action='store_true')
     parser.add_argument('--also', metavar='SUITE', nargs='+', choices=LONG_SUITES, default=[])
+    parser.add_argument('--beside', action='store_true')
     parser.add_argument('--match', metavar='TEXT')
     args = parser.parse_args()
     wanted = [

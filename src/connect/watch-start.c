@@ -45,9 +45,9 @@ void start_watch_look(StartWatch *w, uint64_t now_usec, char **ret) {
         if (now_usec < w->notice.next_usec)
                 return;
         if (unread == 0) {
-                /* Nobody has asked anything yet; with a budget over, nobody will be told. */
-                if (now_usec - w->notice.began_usec >= w->notice.budget_usec)
-                        start_watch_end(w);
+                /* It was read between two looks, or nobody has asked anything: from here on, unread bytes could as well be
+                 * those of a server that is busy. */
+                start_watch_end(w);
                 return;
         }
         *ret = start_notice_next(&w->notice, now_usec);
