@@ -6,6 +6,11 @@ void backoff_failed(Backoff *b, uint64_t now_usec) {
         /* Several children that fail together are one failure. */
         if (now_usec < b->until_usec)
                 return;
+        b->until_usec = now_usec;
+        if (b->n_failed < BACKOFF_BURST) {
+                b->n_failed++;
+                return;
+        }
         b->delay_usec = b->delay_usec == 0 ? BACKOFF_MIN_USEC : MIN(b->delay_usec * 2, BACKOFF_MAX_USEC);
         b->until_usec = now_usec + b->delay_usec;
 }

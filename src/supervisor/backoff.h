@@ -6,6 +6,7 @@
 
 #include "basic/macro.h"
 
+#define BACKOFF_BURST    5U /* so many failures in a row cost nothing, as with systemd's StartLimitBurst= */
 #define BACKOFF_MIN_USEC (100ULL * 1000ULL)
 #define BACKOFF_MAX_USEC (10ULL * 1000ULL * 1000ULL)
 #define BACKOFF_EARLY_USEC \
@@ -13,7 +14,8 @@
 #define BACKOFF_STABLE_USEC (10ULL * 1000ULL * 1000ULL) /* a life as long as this is a success */
 
 typedef struct Backoff {
-        uint64_t delay_usec; /* 0: nothing failed lately */
+        unsigned n_failed;   /* in a row, up to BACKOFF_BURST */
+        uint64_t delay_usec; /* 0: they were not more than that */
         uint64_t until_usec;
 } Backoff;
 

@@ -194,7 +194,8 @@ TEST(each_user_fails_alone) {
         const uint64_t now = 1000;
 
         ASSERT_TRUE(shares_find(&s, 1) == NULL);
-        shares_failed(&s, 1, now, "It broke.");
+        for (unsigned i = 0; i <= BACKOFF_BURST; i++)
+                shares_failed(&s, 1, now, "It broke.");
         ASSERT_TRUE(shares_find(&s, 2) == NULL);
         ASSERT_STREQ(shares_find(&s, 1)->last_failure, "It broke");
         ASSERT_TRUE(backoff_remaining(&shares_find(&s, 1)->backoff, now) > 0);
@@ -236,6 +237,10 @@ TEST(backoff_doubles_is_bounded_and_resets) {
         Backoff b = {};
         uint64_t now = 5000000;
 
+        for (unsigned i = 0; i < BACKOFF_BURST; i++) {
+                ASSERT_EQ(backoff_remaining(&b, now), 0);
+                backoff_failed(&b, now);
+        }
         ASSERT_EQ(backoff_remaining(&b, now), 0);
         backoff_failed(&b, now);
         ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MIN_USEC);
@@ -250,7 +255,8 @@ TEST(backoff_doubles_is_bounded_and_resets) {
         ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MAX_USEC);
         backoff_succeeded(&b);
         ASSERT_EQ(backoff_remaining(&b, now), 0);
-        backoff_failed(&b, now);
+        for (unsigned i = 0; i <= BACKOFF_BURST; i++)
+                backoff_failed(&b, now);
         ASSERT_EQ(backoff_remaining(&b, now), BACKOFF_MIN_USEC);
 }
 
