@@ -196,7 +196,7 @@ def the_group_may_start_and_stop_servers_and_nothing_else(world):
 
 def sshd(world, directory):
     """An sshd for this case on the loopback interface, and what has ssh trust it; started as root."""
-    directory.mkdir(mode=0o755)
+    directory.mkdir(mode=0o755, parents=True)
     world.scratch.append(directory)
     for key in ('host', 'user'):
         world.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', directory / key], user='root', check=True)
@@ -227,6 +227,8 @@ def another_machine_over_a_real_sshd(world):
     if not pathlib.Path('/usr/sbin/sshd').exists() or not shutil.which('ssh'):
         raise Skip('sshd is not installed')
     server = world.fixture('honest')
+    # The last of its logouts would else end the manager that the other cases have.
+    world.run(['loginctl', 'enable-linger', MEMBER], user='root', check=True)
     process, env = sshd(world, pathlib.Path(f'/srv/mcp-cases/sshd-{world.kind}'))
     host = f'{world.owner}@127.0.0.1'
     try:
