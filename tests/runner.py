@@ -43,6 +43,7 @@ TESTS = TREE / 'tests'
 INSIDE = '/srv/mcp-systemd'
 NPM_INSIDE = '/srv/mcp-npm'
 NPM_DIR = TREE / 'build-npm'
+MANAGERS = ('system', 'user')
 
 SANITIZERS = {
     'ASAN_OPTIONS': 'detect_stack_use_after_return=1',
@@ -64,7 +65,8 @@ class Output:
     def say(self, text=''):
         kept = getattr(self.here, 'kept', None)
         if kept is None:
-            print(text, flush=True)
+            with self.lock:
+                print(text, flush=True)
         else:
             kept.append(text)
 
@@ -280,19 +282,28 @@ def container_suite(name, args, directories, binds):
     if not can_boot():
         return tap.Tally(skipped=[(name, 'booting a container needs root, and sudo asks for a password')])
     build = set_up_build('build-ci')
-    journal = build / f'journal-{name}.txt'
+    tally = tap.Tally()
+    # The cases mostly wait, so each manager's have a container of their own, beside the other's.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for part in pool.map(lambda kind: in_container(build, name, kind, args, directories, binds), MANAGERS):
+            tally.add(part)
+    return tally
+
+
+def in_container(build, name, kind, args, directories, binds):
     command = [
         sys.executable,
         '-B',
         str(TESTS / 'bed/container'),
         'run',
         f'--build={build}',
-        f'--journal={journal}',
+        f'--journal={build}/journal-{name}-{kind}.txt',
         *(f'--bind={bind}' for bind in binds),
         '--',
         'python3',
         '-B',
         f'{INSIDE}/tests/integration/run',
+        f'--manager={kind}',
         *([f'--match={args.match}'] if args.match else []),
         *(f'{INSIDE}/{directory}' for directory in directories),
     ]
@@ -310,14 +321,20 @@ def suite_vm(args):
 
 
 def stream(name, command):
-    """Runs a program that speaks TAP, shows what it says, and counts."""
+    """Runs a program that speaks TAP, shows what it says case by case, and counts."""
     collector = tap.Collector(name)
+    case = []
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors='replace'
     ) as process:
         for line in process.stdout:
-            say(line.rstrip('\n'))
+            if case and tap.is_case(line):
+                say('\n'.join(case))
+                case.clear()
+            case.append(line.rstrip('\n'))
             collector.feed(line)
+    if case:
+        say('\n'.join(case))
     trouble = f'it ended with exit status {process.returncode}' if process.returncode else None
     return collector.finish(trouble)
 

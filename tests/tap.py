@@ -12,6 +12,10 @@ _LINE = re.compile(
 _PLAN = re.compile(r'^1\.\.(\d+)(?:\s*#\s*skip\S*\s*(.*))?$', re.IGNORECASE)
 
 
+def is_case(line):
+    return bool(_LINE.match(line.rstrip('\r\n')))
+
+
 @dataclasses.dataclass
 class Tally:
     """What one or several test programs did."""

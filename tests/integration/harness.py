@@ -134,10 +134,14 @@ def _print_trouble(trouble, cursor):
         print(f'#   {line}', flush=True)
 
 
-def run_cases(matches=None):
-    """Runs those with one of the matches in their name; returns whether all were well."""
+def run_cases(matches=None, manager=None):
+    """Runs those of one manager or both, with one of the matches in their name; returns whether all were well."""
     signal.signal(signal.SIGALRM, _on_alarm)
-    cases = [c for c in CASES if not matches or any(m in c[0] for m in matches)]
+    cases = [
+        c
+        for c in CASES
+        if (not matches or any(m in c[0] for m in matches)) and (not manager or c[2] == manager)
+    ]
     print(f'1..{len(cases)}')
     bad = 0
     for number, (name, function, kind, timeout) in enumerate(cases, 1):
