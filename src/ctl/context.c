@@ -220,7 +220,7 @@ int ctl_find_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
         return 0;
 }
 
-int ctl_find_usable_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
+int ctl_find_unmasked_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
         const ServerEntry *e;
         int r;
 
@@ -235,6 +235,17 @@ int ctl_find_usable_server(Ctl *ctl, const char *name, const ServerEntry **ret) 
                                 "The server \"%s\" is masked by %s.",
                                 e->name,
                                 e->file);
+        *ret = e;
+        return 0;
+}
+
+int ctl_find_usable_server(Ctl *ctl, const char *name, const ServerEntry **ret) {
+        const ServerEntry *e = NULL;
+        int r;
+
+        r = ctl_find_unmasked_server(ctl, name, &e);
+        if (r != 0)
+                return r;
         if (!e->definition)
                 return ctl_fail(ctl,
                                 CTL_DEFINITION,

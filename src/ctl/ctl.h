@@ -80,7 +80,8 @@ bool ctl_has_server(const ServerList *list, const char *name);
 /* One of them by its name, its instance or the name of one of its units; borrowed. */
 int ctl_find_server(Ctl *ctl, const char *name, const ServerEntry **ret);
 
-/* The same where it has to be usable: not masked, and readable. */
+/* The same where it must not be masked, and where it has to be usable: readable as well. */
+int ctl_find_unmasked_server(Ctl *ctl, const char *name, const ServerEntry **ret);
 int ctl_find_usable_server(Ctl *ctl, const char *name, const ServerEntry **ret);
 
 /* The manager's bus. NULL: it cannot be reached, ctl->bus_error says why. */

@@ -235,11 +235,33 @@ int doctor_seccomp(Doctor *d) {
                         "them.");
 }
 
+/* Which of the controllers that our limits need the manager of this cgroup was not given. */
+static int missing_controllers(RuntimeScope scope, const char *group, char ***ret) {
+        static const char *const wanted[] = { "memory", "pids", "cpu" };
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        _cleanup_strv_free_ char **words = NULL, **missing = NULL;
+        int r;
+
+        /* PID 1 names its own "/init.scope"; its units are at the root. */
+        path = strformat("/sys/fs/cgroup%s/cgroup.controllers", scope == RUNTIME_SCOPE_SYSTEM ? "" : group);
+        if (!path)
+                return -ENOMEM;
+        r = file_read_at(AT_FDCWD, path, PROC_FILE_MAX, &text, NULL);
+        if (r >= 0)
+                r = strv_split(text, " \n", &words);
+        if (r == -ENOMEM)
+                return r;
+        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                if (!strv_contains(words, wanted[i]) && strv_extend(&missing, wanted[i]) < 0)
+                        return -ENOMEM;
+        *ret = TAKE_PTR(missing);
+        return 0;
+}
+
 /* The manager's own cgroup: what is delegated to it is what its scopes can have. */
 int doctor_cgroup(Doctor *d) {
-        static const char *const wanted[] = { "memory", "pids", "cpu" };
-        _cleanup_free_ char *group = NULL, *path = NULL, *text = NULL, *list = NULL;
-        _cleanup_strv_free_ char **words = NULL, **missing = NULL;
+        _cleanup_free_ char *group = NULL, *list = NULL;
+        _cleanup_strv_free_ char **missing = NULL;
         sd_bus *bus = ctl_bus(d->ctl);
         int r;
 
@@ -263,20 +285,9 @@ int doctor_cgroup(Doctor *d) {
                                 NULL,
                                 "The manager does not say what its cgroup is: %s.",
                                 STRERROR(r));
-        /* PID 1 names its own "/init.scope"; its units are at the root. */
-        path =
-                        strformat("/sys/fs/cgroup%s/cgroup.controllers",
-                                  d->ctl->scope == RUNTIME_SCOPE_SYSTEM ? "" : group);
-        if (!path)
-                return -ENOMEM;
-        r = file_read_at(AT_FDCWD, path, PROC_FILE_MAX, &text, NULL);
-        if (r >= 0)
-                r = strv_split(text, " \n", &words);
-        if (r == -ENOMEM)
+        r = missing_controllers(d->ctl->scope, group, &missing);
+        if (r < 0)
                 return r;
-        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
-                if (!strv_contains(words, wanted[i]) && strv_extend(&missing, wanted[i]) < 0)
-                        return -ENOMEM;
         if (!missing)
                 return doctor_add(
                                 d,

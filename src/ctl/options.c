@@ -287,7 +287,43 @@ static int parse_network(Ctl *ctl, const char *text) {
 }
 
 /* 0; 1: the program is done; -EINVAL, and it was said. */
+/* Options that only set a flag, and those whose value is kept as it is. */
+static const struct {
+        int value;
+        size_t offset;
+} flag_options[] = {
+        { ARG_JSON, offsetof(Ctl, json) },
+        { ARG_DRY_RUN, offsetof(Ctl, dry_run) },
+        { 'y', offsetof(Ctl, yes) },
+        { ARG_FORCE, offsetof(Ctl, force) },
+        { ARG_INLINE_SECRETS, offsetof(Ctl, inline_secrets) },
+        { ARG_REWRITE, offsetof(Ctl, rewrite) },
+        { ARG_STRICT, offsetof(Ctl, strict) },
+        { 'q', offsetof(Ctl, quiet) },
+        { 'f', offsetof(Ctl, follow) },
+}, text_options[] = {
+        { ARG_ROOT, offsetof(Ctl, root) },
+        { ARG_FROM, offsetof(Ctl, client) },
+        { ARG_FOR, offsetof(Ctl, client) },
+        { ARG_NAME, offsetof(Ctl, name) },
+        { ARG_ENV_FILE, offsetof(Ctl, env_file) },
+        { ARG_PATH, offsetof(Ctl, path) },
+        { ARG_ACCESS, offsetof(Ctl, access) },
+        { ARG_CONNECT, offsetof(Ctl, connect) },
+        { ARG_SOCKET, offsetof(Ctl, socket) },
+};
+
 static int apply(Ctl *ctl, int value) {
+        for (size_t i = 0; i < ELEMENTSOF(flag_options); i++)
+                if (flag_options[i].value == value) {
+                        *(bool *) ((char *) ctl + flag_options[i].offset) = true;
+                        return 0;
+                }
+        for (size_t i = 0; i < ELEMENTSOF(text_options); i++)
+                if (text_options[i].value == value) {
+                        *(const char **) ((char *) ctl + text_options[i].offset) = optarg;
+                        return 0;
+                }
         switch (value) {
         case 'h':
                 return print_help();
@@ -304,69 +340,17 @@ static int apply(Ctl *ctl, int value) {
         case ARG_SYSTEM:
                 ctl->scope = RUNTIME_SCOPE_SYSTEM;
                 return 0;
-        case ARG_JSON:
-                ctl->json = true;
-                return 0;
         case ARG_NO_PAGER:
                 ctl->pager = false;
                 return 0;
-        case ARG_ROOT:
-                ctl->root = optarg;
-                return 0;
         case ARG_TIMEOUT:
                 return parse_timeout(ctl, optarg);
-        case ARG_FROM:
-        case ARG_FOR:
-                ctl->client = optarg;
-                return 0;
-        case ARG_NAME:
-                ctl->name = optarg;
-                return 0;
-        case ARG_DRY_RUN:
-                ctl->dry_run = true;
-                return 0;
-        case 'y':
-                ctl->yes = true;
-                return 0;
-        case ARG_FORCE:
-                ctl->force = true;
-                return 0;
-        case ARG_INLINE_SECRETS:
-                ctl->inline_secrets = true;
-                return 0;
-        case ARG_REWRITE:
-                ctl->rewrite = true;
-                return 0;
         case ARG_ENV:
                 return parse_env(ctl, optarg);
-        case ARG_ENV_FILE:
-                ctl->env_file = optarg;
-                return 0;
         case ARG_WRITE:
                 return strv_extend(&ctl->write, optarg);
         case ARG_NETWORK:
                 return parse_network(ctl, optarg);
-        case ARG_PATH:
-                ctl->path = optarg;
-                return 0;
-        case ARG_ACCESS:
-                ctl->access = optarg;
-                return 0;
-        case ARG_CONNECT:
-                ctl->connect = optarg;
-                return 0;
-        case ARG_SOCKET:
-                ctl->socket = optarg;
-                return 0;
-        case ARG_STRICT:
-                ctl->strict = true;
-                return 0;
-        case 'q':
-                ctl->quiet = true;
-                return 0;
-        case 'f':
-                ctl->follow = true;
-                return 0;
         case 'n':
                 return parse_lines(ctl, optarg);
         }

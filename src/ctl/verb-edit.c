@@ -242,17 +242,9 @@ int verb_edit(Ctl *ctl, char **operands) {
         const ServerEntry *e;
         int r;
 
-        r = ctl_find_server(ctl, operands[0], &e);
+        r = ctl_find_unmasked_server(ctl, operands[0], &e);
         if (r != 0)
                 return r;
-        if (e->masked)
-                return ctl_fail(ctl,
-                                CTL_DEFINITION,
-                                "MCP-X-MASKED",
-                                "Remove that file to have it back.",
-                                "The server \"%s\" is masked by %s.",
-                                e->name,
-                                e->file);
         if (is_client_file(ctl, e))
                 return ctl_fail(ctl,
                                 CTL_FAILED,
