@@ -4,6 +4,7 @@
  * errno; 200: the attempt itself is wrong. */
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,9 @@ static int do_read(char **a) {
 static int do_write(char **a) {
         return opened(a[0], O_WRONLY);
 }
+static int do_read_write(char **a) {
+        return opened(a[0], O_RDWR);
+}
 static int do_create(char **a) {
         return opened(a[0], O_WRONLY | O_CREAT | O_EXCL);
 }
@@ -71,6 +75,11 @@ static int do_mkfifo(char **a) {
 }
 static int do_list(char **a) {
         return opened(a[0], O_RDONLY | O_DIRECTORY);
+}
+
+static int do_exec(char **a) {
+        (void) execl(a[0], a[0], NULL);
+        return errno;
 }
 
 /* What editors do: a temporary file beside, then rename over. */
@@ -120,6 +129,44 @@ static int do_abstract(char **a) {
                         connect(fd,
                                 (struct sockaddr *) &address,
                                 (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n)));
+}
+
+static int do_socket(char **a) {
+        static const struct {
+                const char *name;
+                int family, type;
+        } kinds[] = {
+                { "inet-stream", AF_INET, SOCK_STREAM },   { "inet-dgram", AF_INET, SOCK_DGRAM },
+                { "inet6-stream", AF_INET6, SOCK_STREAM }, { "netlink", AF_NETLINK, SOCK_RAW },
+                { "unix-stream", AF_UNIX, SOCK_STREAM },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (strcmp(a[0], kinds[i].name) == 0)
+                        return result(socket(kinds[i].family, kinds[i].type | SOCK_CLOEXEC, 0));
+        return WRONG;
+}
+
+/* TCP, on this machine. A connection that is refused was let through. */
+static int tcp(const char *port, int (*call)(int fd, const struct sockaddr *address, socklen_t size)) {
+        const struct sockaddr_in address = {
+                .sin_family = AF_INET,
+                .sin_port = htons((uint16_t) atoi(port)),
+                .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+        };
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd < 0)
+                return errno;
+        if (call(fd, (const struct sockaddr *) &address, sizeof(address)) < 0 && errno != ECONNREFUSED)
+                return errno;
+        return 0;
+}
+static int do_connect(char **a) {
+        return tcp(a[0], connect);
+}
+static int do_bind(char **a) {
+        return tcp(a[0], bind);
 }
 
 static int do_id(char **a) {
@@ -236,6 +283,11 @@ static const struct {
 } attempts[] = {
         { "read", 1, do_read },
         { "write", 1, do_write },
+        { "read-write", 1, do_read_write },
+        { "exec", 1, do_exec },
+        { "socket", 1, do_socket },
+        { "connect", 1, do_connect },
+        { "bind", 1, do_bind },
         { "create", 1, do_create },
         { "truncate", 1, do_truncate },
         { "open-truncate", 1, do_open_truncate },
