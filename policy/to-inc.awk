@@ -74,15 +74,25 @@ BEGIN {
         } else if (kind == "keys") {
                 words(1)
                 printf "HOUSE_KEY(%s, %s)\n", quote($1), quote(reason)
-        } else if (kind == "syscalls") {
+        } else if (kind == "syscalls" && $1 == "newest") {
                 words(2)
-                if ($1 !~ /^E[A-Z0-9]+$/ || $2 !~ /^[a-z0-9_]+$/)
-                        fail("not an errno and a system call")
-                printf "DENIED_SYSCALL(%s, %s, %s)\n", $1, quote($2), quote(reason)
+                if ($2 !~ /^[0-9]+$/ || newest != "")
+                        fail("not the one number of the newest system call")
+                newest = $2
+                printf "NEWEST_SYSCALL(%d, %s)\n", $2, quote(reason)
+        } else if (kind == "syscalls") {
+                words(NF == 3 ? 3 : 2)
+                if ($1 !~ /^E[A-Z0-9]+$/ || $2 !~ /^[a-z][a-z0-9_]*$/ || $3 !~ /^[0-9]*$/)
+                        fail("not an errno, a system call and its number")
+                printf "DENIED_SYSCALL(%s, %s, %d, %s)\n", $1, quote($2), $3, quote(reason)
         } else
                 fail("not understood")
 }
 
 END {
+        if (kind == "syscalls" && newest == "") {
+                line = "its end"
+                fail("no newest system call")
+        }
         exit failed
 }

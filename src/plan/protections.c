@@ -245,7 +245,7 @@ static const struct {
         [PROTECTION_SYSCALLS] = {
                 by_syscalls, has_seccomp, 0, NULL, "seccomp filters, which this kernel or build does not have", "seccomp",
                 "io_uring, ptrace, mount, keyrings and the others of syscalls.conf are refused, and foreign "
-"architectures' calls; it is no allow list: all others stay.",
+"architectures' calls and those that are newer than that list; it is no allow list: all others stay.",
                 "io_uring, ptrace, mount, keyrings and foreign architectures' calls stay open.",
         },
         [PROTECTION_RLIMITS] = {

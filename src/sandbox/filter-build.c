@@ -4,16 +4,20 @@
  *
  * Arguments that the kernel takes as int are compared as 32 bits, or in a way in which a set high bit is denied: a plain
  * 64-bit compare is passed by AF_INET + (1 << 32). The filter knows the native architecture only; calls of any other
- * (x32, int 0x80) fail with ENOSYS. */
+ * (x32, int 0x80) fail with ENOSYS, and so does every call that is newer than the policy: a list of what is refused would
+ * let through what it has not heard of. Programs know that answer from older kernels. */
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "sandbox/filter-build.h"
 
@@ -25,21 +29,47 @@
         SCMP_ACT_ERRNO(EAFNOSUPPORT) /* fails fast in resolvers and HTTP stacks, and reads naturally */
 #define DENY SCMP_ACT_ERRNO(EPERM)
 
+/* From 424 on the numbers are the same everywhere, above what an architecture begins at. */
+#define NUMBER_BASE (SYS_pidfd_send_signal - 424)
+
 static const struct {
         int error;
         const char *name;
+        int number; /* 0: the library has to know it */
 } denied_syscalls[] = {
-#define DENIED_SYSCALL(error, name, reason) { error, name },
+#define DENIED_SYSCALL(error, name, number, reason) { error, name, number },
+#define NEWEST_SYSCALL(number, reason)
 #include <policy-syscalls.inc>
+#undef NEWEST_SYSCALL
 #undef DENIED_SYSCALL
 };
 
+enum {
+#define DENIED_SYSCALL(error, name, number, reason)
+#define NEWEST_SYSCALL(number, reason) NEWEST_SYSCALL = NUMBER_BASE + (number)
+#include <policy-syscalls.inc>
+#undef NEWEST_SYSCALL
+#undef DENIED_SYSCALL
+};
+
+/* Negative errno where the policy names what neither it nor the library has a number for, or where their numbers differ:
+ * a call that is left out would stay allowed. */
+static int number_of(size_t i) {
+        const int known = seccomp_syscall_resolve_name(denied_syscalls[i].name),
+                  given = denied_syscalls[i].number;
+
+        if (known == __NR_SCMP_ERROR)
+                return given > 0 ? NUMBER_BASE + given : -EINVAL;
+        return known >= 0 && given > 0 && known != NUMBER_BASE + given ? -EINVAL : known;
+}
+
 static int deny_syscalls(scmp_filter_ctx ctx) {
         for (size_t i = 0; i < ELEMENTSOF(denied_syscalls); i++) {
-                int number = seccomp_syscall_resolve_name(denied_syscalls[i].name), r;
+                int number = number_of(i), r;
 
-                /* Not a call of this architecture, or newer than the library: then no program has it from there either. */
-                if (number == __NR_SCMP_ERROR || number < 0)
+                if (number == -EINVAL)
+                        return number;
+                if (number < 0) /* far below any errno: a call that this architecture does not have */
                         continue;
                 r = seccomp_rule_add_exact(
                                 ctx, SCMP_ACT_ERRNO((unsigned) denied_syscalls[i].error), number, 0);
@@ -232,9 +262,21 @@ static int add_rules(scmp_filter_ctx ctx, const FilterVariant *v) {
         return r;
 }
 
+/* Comes before what libseccomp makes, which cannot say "all above". The one test serves every architecture: the others'
+ * calls fail with ENOSYS anyway, and x32's have a high bit. */
+static const struct sock_filter unknown_calls_fail[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef __ARM_NR_BASE /* 32-bit ARM has private ones far above, which libc and compilers need */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, __ARM_NR_BASE, 2, 0),
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_SYSCALL, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+};
+
 /* libseccomp before 2.6 exports to a descriptor only. */
 static int export_filter(scmp_filter_ctx ctx, struct sock_filter **ret, unsigned short *ret_length) {
         const int fd = memfd_create("mcp-seccomp", MFD_CLOEXEC);
+        const size_t n_first = ELEMENTSOF(unknown_calls_fail);
         struct sock_filter *filter = NULL;
         ssize_t size = -EIO;
         int r;
@@ -244,7 +286,8 @@ static int export_filter(scmp_filter_ctx ctx, struct sock_filter **ret, unsigned
         r = seccomp_export_bpf(ctx, fd);
         if (r >= 0) {
                 filter = malloc(FILTER_MAX);
-                size = filter ? pread(fd, filter, FILTER_MAX, 0) : -ENOMEM;
+                size = filter ? pread(fd, filter + n_first, FILTER_MAX - sizeof(unknown_calls_fail), 0)
+                              : -ENOMEM;
         }
         (void) close(fd);
         if (r < 0)
@@ -253,7 +296,8 @@ static int export_filter(scmp_filter_ctx ctx, struct sock_filter **ret, unsigned
                 free(filter);
                 return filter ? -EIO : -ENOMEM;
         }
-        *ret_length = (unsigned short) ((size_t) size / sizeof(struct sock_filter));
+        memcpy(filter, unknown_calls_fail, sizeof(unknown_calls_fail));
+        *ret_length = (unsigned short) (n_first + (size_t) size / sizeof(struct sock_filter));
         *ret = filter;
         return 0;
 }

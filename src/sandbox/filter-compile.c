@@ -34,7 +34,12 @@ int main(void) {
                "edit. */\n");
         for (size_t i = 0; i < ELEMENTSOF(variants); i++)
                 if (print_filter(i) < 0) {
-                        (void) fprintf(stderr, "filter-compile: libseccomp cannot compile filter %zu\n", i);
+                        (void) fprintf(stderr,
+                                       "filter-compile: libseccomp cannot compile filter %zu. Is every name "
+                                       "in "
+                                       "policy/syscalls.conf right, and has each that it does not know its "
+                                       "number?\n",
+                                       i);
                         return EXIT_FAILURE;
                 }
         printf("static const CompiledFilter compiled_filters[] = {\n");

@@ -3,11 +3,14 @@
 /* The filter, tried by raw system calls in forked children: what is allowed has to go through, what is denied has to fail
  * with the filter's errno, with high bits set or not. */
 
+#include <linux/filter.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,8 +38,9 @@ static Plan make_plan(NetworkMode network, UnixWish unix_sockets, bool may_bind)
         return p;
 }
 
-/* Runs attempt below the plan's filter. Its exit status: attempt's result, 0 to 99; 100: the filter was not loaded. */
-static int below(const Plan *plan, int (*attempt)(const Plan *plan)) {
+/* Runs attempt below the plan's filter, and first() before that is loaded. Its exit status: attempt's result, 0 to 99;
+ * 100: the filter was not loaded. */
+static int below_after(const Plan *plan, int (*first)(void), int (*attempt)(const Plan *plan)) {
         _cleanup_(sandbox_program_freep) SandboxProgram *program = NULL;
         int status;
         pid_t pid;
@@ -48,13 +52,18 @@ static int below(const Plan *plan, int (*attempt)(const Plan *plan)) {
         if (pid == 0) {
                 SandboxFailure failure;
 
-                if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || seccomp_enforce(program, &failure) < 0)
+                if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (first && first() < 0) ||
+                    seccomp_enforce(program, &failure) < 0)
                         _exit(100);
                 _exit(attempt(plan));
         }
         ASSERT_EQ(waitpid(pid, &status, 0), pid);
         ASSERT_TRUE(WIFEXITED(status));
         return WEXITSTATUS(status);
+}
+
+static int below(const Plan *plan, int (*attempt)(const Plan *plan)) {
+        return below_after(plan, NULL, attempt);
 }
 
 /* What has to become of socket(family, type, protocol): may the kernel see it? */
@@ -245,6 +254,47 @@ TEST(floor_is_refused) {
         Plan p = make_plan(NETWORK_MODE_UNRESTRICTED, UNIX_ANY, false);
 
         ASSERT_EQ(below(&p, try_floor), 0);
+}
+
+/* What our headers need not know: 7.2's newest call is let through, none after it. */
+#define NR_OPEN_TREE_ATTR (__NR_open_tree - 428 + 467)
+#define NR_NEWEST         (__NR_open_tree - 428 + 471)
+
+/* The kernel's own ENOSYS looks like the filter's. So a filter that was there before answers the same calls with something
+ * else: of two errors the later filter's counts. */
+#define EARLIER ELOOP
+
+static int answer_first(void) {
+        struct sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NR_OPEN_TREE_ATTR, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EARLIER),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = { .len = ELEMENTSOF(filter), .filter = filter };
+
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
+
+static int try_unknown_calls(const Plan *plan) {
+        if (expect(syscall(NR_NEWEST), EARLIER))
+                return 1;
+        if (expect(syscall(NR_NEWEST + 1), ENOSYS))
+                return 2;
+        if (expect(syscall(NR_NEWEST + 1000), ENOSYS))
+                return 3;
+        if (expect(syscall(0x3fffffff), ENOSYS))
+                return 4;
+        /* Not in the tables of older libraries. */
+        if (expect(syscall(NR_OPEN_TREE_ATTR, -1, "/", 1, NULL, 0), EPERM))
+                return 5;
+        return 0;
+}
+
+TEST(unknown_calls_are_refused) {
+        Plan p = make_plan(NETWORK_MODE_UNRESTRICTED, UNIX_ANY, false);
+
+        ASSERT_EQ(below_after(&p, answer_first, try_unknown_calls), 0);
 }
 
 /* What every program does has to go on: forks, threads' calls, terminal ioctls, memory that is executable. */
