@@ -5,10 +5,13 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
+import subprocess
+import tempfile
 
 from client import Closed
-from harness import eventually, expect, expect_equal
+from harness import Skip, eventually, expect, expect_equal
 
 WAYS = ('connect', 'socket')
 
@@ -204,3 +207,26 @@ def predicted(world, abi='of the kernel'):
             same_as_predicted(world, server)
         except AssertionError as e:
             raise AssertionError(f'{wish}, {enforcement}, ABI {abi}: {e}') from e
+
+
+@contextlib.contextmanager
+def traced(pids):
+    """strace on processes that run; yields a function that ends it and returns its lines."""
+    if not shutil.which('strace'):
+        raise Skip('strace is not installed')
+    with tempfile.NamedTemporaryFile('r', encoding='utf-8', errors='replace') as record:
+        command = ['strace', '-f', '-y', '-o', record.name, *(f'--attach={pid}' for pid in pids)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
+
+            def end():
+                tracer.send_signal(signal.SIGINT)
+                tracer.wait(10)
+                return record.read().splitlines()
+
+            try:
+                for _ in pids:
+                    line = tracer.stderr.readline()
+                    expect('attached' in line, f'strace says: {line}')
+                yield end
+            finally:
+                tracer.kill()

@@ -8,10 +8,12 @@ import select
 import signal
 import time
 
-from checks import QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, rss_kib, talks, talks_at_last
+from checks import (
+    QUICK_STOP, SESSION_STARTED, WAYS, asked, nothing_left, rss_kib, talks, talks_at_last, traced
+)  # fmt: skip
 from client import PATIENCE, Closed
 from harness import case, eventually, expect, expect_equal
-from world import MEMBER, ids_of
+from world import MEMBER, ids_of, landlock_abi
 
 MIB = 1 << 20
 
@@ -37,6 +39,35 @@ def the_child_is_in_a_scope_of_its_own_in_mcp_slice(world):
         cgroups.add(cgroup)
     expect_equal(len(cgroups), 4, 'scopes')
     expect_equal(len(server.scopes()), 4, 'scopes that systemd knows')
+
+
+@case
+def a_session_loads_one_filter_and_makes_one_rule_for_each_path(world):
+    """Neither compiled nor probed again: all that a session asks the kernel for is what its plan says."""
+    ports = {'connect': [80, 443], 'bind': [8080]}
+    grants = [{'path': str(world.directory(f'granted-{n}')), 'access': 'readwrite'} for n in range(5)]
+    manifest = {'version': '0.1.0', 'filesystem': {'grants': grants}, 'network': {'mode': 'blocked', 'ports': ports}}
+    isolation = {'manifest': manifest, 'enforcement': 'best-effort'}
+    server = world.fixture('honest', isolation=isolation, sessions={'max': 4})
+    talks(server.connect())
+    plan = asked(world, 'show', server)[0]['plan']
+    # As the supervisor sees them, whose /tmp may be its own.
+    root = f'/proc/{server.supervisor}/root'
+    rules = [rule for rule in plan['files']['rules'] if os.path.exists(root + rule['path'])]
+    expect(len(rules) > len(grants), f'the plan has {len(rules)} rules')
+    for way in WAYS:
+        with traced([server.supervisor]) as end:
+            talks(server.open(way))
+            lines = end()
+        for word, wanted in (
+            ('landlock_create_ruleset(', 1),
+            ('landlock_add_rule(', len(rules) + 3 * (landlock_abi() >= 4)),
+            ('landlock_restrict_self(', 1),
+            ('prctl(PR_SET_SECCOMP', 1),
+            ('libseccomp', 0),
+            ('memfd_create(', 0),
+        ):
+            expect_equal(sum(word in line for line in lines), wanted, f'lines with {word} over {way}')
 
 
 @case

@@ -1,42 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The bytes between client and server: what the kernel passes on, and none of our processes touches."""
 
-import contextlib
 import os
 import pathlib
-import shutil
-import signal
-import subprocess
-import tempfile
 
-from checks import WAYS, talks
-from harness import Skip, case, expect, expect_equal
+from checks import WAYS, talks, traced
+from harness import case, expect, expect_equal
 
 # One byte, a line, what fills a pipe, and what has to go through it many times.
 SIZES = (1, 1000, 65536, 1 << 20)
-
-
-@contextlib.contextmanager
-def traced(pids):
-    """strace on processes that run; yields a function that ends it and returns its lines."""
-    if not shutil.which('strace'):
-        raise Skip('strace is not installed')
-    with tempfile.NamedTemporaryFile('r', encoding='utf-8', errors='replace') as record:
-        command = ['strace', '-f', '-y', '-o', record.name, *(f'--attach={pid}' for pid in pids)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
-
-            def end():
-                tracer.send_signal(signal.SIGINT)
-                tracer.wait(10)
-                return record.read().splitlines()
-
-            try:
-                for _ in pids:
-                    line = tracer.stderr.readline()
-                    expect('attached' in line, f'strace says: {line}')
-                yield end
-            finally:
-                tracer.kill()
 
 
 def main_process(server):

@@ -294,5 +294,56 @@ def descriptors_do_not_leak():
         assert done.stdout == 'closed\n', done.stdout
 
 
+def system_calls(w, *args):
+    """What a start calls, a line a call, from its exec to that of the program."""
+    needs('strace')
+    trace = w.top / 'trace'
+    done = subprocess.run(['strace', '-f', '-o', trace, SANDBOX, *args], check=False, capture_output=True, text=True,
+                          cwd=w.work, timeout=60,
+                          env={'HOME': str(w.home), 'PATH': '/usr/bin:/bin', 'TMPDIR': str(w.top / 'tmp'),
+                               'ASAN_OPTIONS': 'detect_leaks=0'})
+    if done.returncode != 0 and 'ptrace' in done.stderr:
+        raise Skip('nothing can be traced here')
+    assert done.returncode == 0, done.stderr
+    lines = [line.split(None, 1)[1] for line in trace.read_text(errors='replace').splitlines()]
+    last = [i for i, line in enumerate(lines) if line.startswith('execve(')][-1]
+    return lines[:last]
+
+
+def count(lines, *words):
+    return sum(all(word in line for word in words) for line in lines)
+
+
+@case
+def a_start_costs_what_its_paths_cost():
+    """The filter was compiled with us, and each path and port is one rule: nothing is made twice, nothing is made up."""
+    with world() as w:
+        needs_landlock(4)
+        grants = []
+        for number in range(40):
+            (w.outside / f'd{number}').mkdir()
+            (w.outside / f'f{number}').touch()
+            grants += [{'path': str(w.outside / f'd{number}'), 'access': 'read'},
+                       {'path': str(w.outside / f'f{number}'), 'access': 'readwrite', 'type': 'file'}]
+        totals = []
+        for chosen in ([], grants[:40], grants):
+            manifest = w.manifest(filesystem={'grants': chosen},
+                                  network={'mode': 'blocked', 'ports': {'connect': [80, 443], 'bind': [8080]}})
+            plan = json.loads(w.run('--dry-run', '--json', manifest, 'true').stdout)['plan']
+            rules = [r for r in plan['files']['rules'] if os.path.exists(r['path'])]
+            assert sum(r['path'].startswith(str(w.outside)) for r in rules) == len(chosen), rules
+            lines = system_calls(w, manifest, 'true')
+            assert count(lines, 'landlock_add_rule(', '= 0') == count(lines, 'landlock_add_rule(') == len(rules) + 3
+            # Two: the probe asks whether the kernel knows what its ABI says.
+            assert count(lines, 'landlock_create_ruleset({') == 2
+            assert count(lines, 'landlock_restrict_self(') == 1
+            assert count(lines, 'prctl(PR_SET_SECCOMP') == 1
+            assert count(lines, 'libseccomp') == count(lines, 'memfd_create') == 0
+            totals.append(len(lines))
+        # The second half costs what the first one did, give or take the pages that memory comes in.
+        first, second = totals[1] - totals[0], totals[2] - totals[1]
+        assert 40 <= second <= first + 20, totals
+
+
 if __name__ == '__main__':
     sys.exit(run())
