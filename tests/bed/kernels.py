@@ -39,17 +39,20 @@ class Kernel:
     """One row of the table of kernels."""
 
     suite: str
-    package: str  # a pattern for its name; the newest that fits is taken
-    abi: int  # what its Landlock has to answer
+    versions: tuple  # patterns, the one that is wanted most first; of those that fit one the newest is taken
+    abi: int  # what its Landlock has to answer; at least, where several patterns will do
     command_line: str = ''
 
 
+# Debian's unstable suite has one kernel at a time: once it has gone on, a later one has to do.
 KERNELS = {
-    '6.1': Kernel('bookworm', r'linux-image-6\.1\.[-0-9.]+-cloud-amd64', 2),
-    '6.12': Kernel('trixie', r'linux-image-6\.12\.[-+a-z0-9.]+-cloud-amd64', 6),
-    '7.2': Kernel('sid', r'linux-binary-7\.2[-+~a-z0-9.]*-cloud-amd64', 10),
-    'none': Kernel('bookworm', r'linux-image-6\.1\.[-0-9.]+-cloud-amd64', 0, 'lsm=lockdown,yama audit=0'),
+    '6.1': Kernel('bookworm', (r'6\.1\.[-0-9.]+',), 2),
+    '6.12': Kernel('trixie', (r'6\.12\.[-+~a-z0-9.]+',), 6),
+    '7.2': Kernel('sid', (r'7\.2[-+~a-z0-9.]*', r'7\.([3-9]|\d\d)[-+~a-z0-9.]*'), 10),
+    'none': Kernel('bookworm', (r'6\.1\.[-0-9.]+',), 0, 'lsm=lockdown,yama audit=0'),
 }
+# Which of a version's packages has the image in it changed between Debian's suites.
+IMAGE_PACKAGES = ('linux-binary-{}-cloud-amd64', 'linux-image-{}-cloud-amd64')
 
 
 def run(command, what, **kwargs):
@@ -123,21 +126,32 @@ class Apt:
         except BedError as e:
             raise NotReachable(' '.join(str(e).split())[-400:]) from e
 
-    def newest(self, pattern):
-        """The newest package whose name fits, by the order of its name's numbers."""
+    def image_packages(self, patterns):
+        """Those of the newest version that fits the first pattern that any does."""
         names = run(['apt-cache', *self.options, 'pkgnames', 'linux-'], 'listing kernels').split()
-        fitting = [n for n in names if re.fullmatch(pattern, n)]
-        if not fitting:
-            raise NotReachable(f'the mirror has no package like {pattern}')
-        return max(fitting, key=lambda n: [int(x) for x in re.findall(r'\d+', n)])
+        for pattern in patterns:
+            fitting = {}
+            for name in names:
+                for package in IMAGE_PACKAGES:
+                    head, tail = package.split('{}')
+                    if match := re.fullmatch(f'{re.escape(head)}({pattern}){re.escape(tail)}', name):
+                        fitting.setdefault(match[1], []).append(name)
+            if fitting:
+                newest = max(fitting, key=lambda version: [int(x) for x in re.findall(r'\d+', version)])
+                return sorted(fitting[newest])
+        raise NotReachable(f'the mirror has no kernel like {" or ".join(patterns)} in this suite')
 
-    def unpack(self, pattern, directory):
-        """The newest package of that name, in a directory."""
+    def unpack_image(self, patterns, directory):
+        """The vmlinuz of the newest kernel that fits."""
         self.fetch(['update'], 'updating the package lists')
-        package = self.newest(pattern)
-        self.fetch(['download', package], f'fetching {package}', cwd=directory)
-        for deb in directory.glob('*.deb'):
-            run(['dpkg', '-x', deb, directory], f'unpacking {deb.name}')
+        for package in self.image_packages(patterns):
+            self.fetch(['download', package], f'fetching {package}', cwd=directory)
+            for deb in directory.glob('*.deb'):
+                run(['dpkg', '-x', deb, directory], f'unpacking {deb.name}')
+                deb.unlink()
+            if images := [*directory.glob('boot/vmlinuz-*'), *directory.glob('usr/lib/modules/*/vmlinuz')]:
+                return images[0]
+        raise BedError(f'{package} and its like have no image in them')
 
 
 def kernel_image(name, cache):
@@ -147,11 +161,7 @@ def kernel_image(name, cache):
     def make(directory):
         unpacked = directory / 'unpacked'
         unpacked.mkdir()
-        Apt(directory / 'apt', kernel.suite).unpack(kernel.package, unpacked)
-        images = [*unpacked.glob('boot/vmlinuz-*'), *unpacked.glob('usr/lib/modules/*/vmlinuz')]
-        if not images:
-            raise BedError(f'the package of kernel {name} has no image in it')
-        return images[0]
+        return Apt(directory / 'apt', kernel.suite).unpack_image(kernel.versions, unpacked)
 
     return cached(cache / f'vmlinuz-{kernel.suite}', make)
 

@@ -178,11 +178,12 @@ def main():
     parser.add_argument('--own', action='store_true', help="every mode on the kernel's own ABI alone")
     parser.add_argument('--only', help='only the attempt of this name')
     parser.add_argument('--expect-abi', type=int, help='fail if the kernel has another one')
+    parser.add_argument('--or-later', action='store_true', help='but for a later one')
     parser.add_argument('--verbose', action='store_true', help='print every attempt')
     args = parser.parse_args()
 
     number, failed, newest = 0, 0, kernel_abi()
-    if args.expect_abi not in (None, newest):
+    if args.expect_abi not in (None, min(newest, args.expect_abi or 0) if args.or_later else newest):
         print(f'Bail out! this kernel has Landlock ABI {newest}, not {args.expect_abi}')
         return 1
     for mode in args.mode or MODES:
