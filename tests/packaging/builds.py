@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The packages under test, built from what is committed and kept in build-packaging of the tree by what they are built of."""
 
+import fcntl
 import functools
 import hashlib
 import os
@@ -69,18 +70,21 @@ FAILED = set()
 
 
 def once(directory, make):
-    """make(directory) is called if it wasn't, or didn't finish; what failed fails again at once, without being tried."""
+    """make(directory) is called if it wasn't, or didn't finish; what failed fails again at once, without being tried.
+    Whoever wants what somebody else is making waits for it."""
     if directory in FAILED:
         raise roots.RootError(f'{directory.name} was not made, as said above')
-    if not (directory / 'finished').exists():
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(parents=True)
-        try:
-            make(directory)
-        except roots.RootError:
-            FAILED.add(directory)
-            raise
-        (directory / 'finished').touch()
+    with open(directory.with_suffix('.lock'), 'w', encoding='ascii') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (directory / 'finished').exists():
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir(parents=True)
+            try:
+                make(directory)
+            except roots.RootError:
+                FAILED.add(directory)
+                raise
+            (directory / 'finished').touch()
     return directory
 
 
