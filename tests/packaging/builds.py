@@ -134,19 +134,13 @@ def lower_version(tree):
     git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'tests: lower', tree=tree)
 
 
-def previous_tarball():
-    def make(directory):
-        run([previous_tree() / 'packaging/build-tarball', '--no-tests', f'--output={directory}'])
-
-    return only(once(place() / 'previous-tarball', make), '*.tar.xz')
-
-
 def deb_directory(suite, how='current'):
     """Where dpkg-buildpackage left a suite's packages.
 
     current   of the release, with its unit tests, in a root with nothing but the build dependencies
     varied    the same where everything is different that should not matter
-    previous  of the release before; of this machine's own suite by its script in a clean clone, on this machine
+    previous  of the release before, in a clean clone: of this machine's own suite by its script on this machine, else by
+              dpkg-buildpackage in the tree
     """
 
     def make(directory):
@@ -161,7 +155,7 @@ def deb_directory(suite, how='current'):
                 env={**os.environ, **QUICKLY},
             )
         else:
-            build_in_root(suite, directory, previous_tarball(), QUICKLY)
+            build_in_tree(suite, directory, previous_tree(), QUICKLY)
 
     return once(place() / f'{suite}-{how}', make)
 
@@ -189,6 +183,18 @@ def build_in_root(suite, directory, source, environment, prefix=(), script=('bui
             **environment,
         )
         shutil.copytree(work / 'out', directory, symlinks=True, dirs_exist_ok=True)
+
+
+def build_in_tree(suite, directory, tree, environment):
+    """As people build who have the package's repository before them."""
+    with roots.Workshop(lower=roots.root(suite, 'build')) as workshop:
+        work = workshop.root / 'srv/mcp'
+        shutil.copytree(tree, work / 'tree', symlinks=True)
+        workshop.call('/srv/mcp/tree/packaging/build-deb', '--prepare')
+        command = ('dpkg-buildpackage', '--build=binary', '--unsigned-changes')
+        workshop.call('env', '--chdir=/srv/mcp/tree', *command, log=directory / 'log', **environment)
+        for made in work.glob('mcp-systemd*_*'):
+            shutil.copy(made, directory)
 
 
 def sysext(suite):

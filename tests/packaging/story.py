@@ -87,6 +87,10 @@ class Machine(bed.Container):
         lines = self.do('systemctl', 'list-units', '--plain', '--no-legend', '--all', pattern).splitlines()
         return sorted(line.split()[0] for line in lines if line.split()[2] == 'active')
 
+    def processes(self, unit):
+        """In its cgroup and in those below, whichever hierarchy the machine has."""
+        return self.do('systemd-cgls', '--no-pager', '--full', '--unit', unit).splitlines()[1:]
+
     def write(self, path, content):
         """As root in the container: what else would be no file of root's there."""
         if not isinstance(content, str):

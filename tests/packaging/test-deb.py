@@ -160,6 +160,16 @@ def nothing_is_a_configuration_file():
         yield (unpacked() / 'DEBIAN/conffiles').read_text(encoding='utf-8')
 
 
+@case
+def piuparts_finds_nothing_left():
+    """Installed, removed and purged where nothing is booted, with its dependencies gone before the purge."""
+    command = ['piuparts', '--no-upgrade-test', '--keep-sources-list', '--distribution', SUITE, '--tmpdir', '/var/tmp']
+    done = roots.run([*command, '--existing-chroot', roots.root(SUITE), builds.deb(SUITE)], status=range(256))
+    yield from (line for line in done.splitlines() if re.search(r' (ERROR|WARN|FAIL)', line))
+    if 'PASS: All tests.' not in done:
+        yield done[-2000:]
+
+
 SCRATCH = tempfile.TemporaryDirectory(prefix='mcp-deb-')
 
 if __name__ == '__main__':

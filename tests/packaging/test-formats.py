@@ -31,6 +31,14 @@ SAME_LIBRARY = {
     'tomlplusplus': r'tomlplusplus', 'dbus': r'dbus', 'systemd': r'^systemd\b',
 }
 
+# Where Arch has the libraries, which nothing looks up while a package is built.
+ARCH_PACKAGES = {
+    'libc': 'glibc', 'libm': 'glibc', 'ld-linux-x86-64': 'glibc', 'libgcc_s': 'gcc-libs', 'libstdc++': 'gcc-libs',
+    'libjson-c': 'json-c', 'libsystemd': 'systemd-libs', 'libsmartcols': 'util-linux-libs', 'libtomlplusplus': 'tomlplusplus',
+}
+# The manager that runs the units, and the bus that scopes are asked for on.
+NOT_LINKED = {'dbus', 'systemd'}
+
 # Of all three, since they hold the same.
 WANTED = (
     *(f'/usr/bin/{name}' for name in ('mcp-connect', 'mcp-sandbox', 'mcpctl')),
@@ -175,6 +183,18 @@ def they_depend_on_the_same():
         for name, found in needs.items():
             if not any(re.search(pattern, need) for need in found):
                 yield f'{name}: nothing for {library} in {found}'
+
+
+@case
+def arch_depends_on_what_its_programs_are_linked_to():
+    """As namcap looks at a package; rpm and dpkg-shlibdeps do it themselves."""
+    needed = set()
+    for path in programs('arch', arch()):
+        for library in re.findall(r'\(NEEDED\).*\[(.*)\.so', output('readelf', '-dW', path)):
+            needed.add(ARCH_PACKAGES.get(library, f'? for {library}'))
+    depends = set(arch_info()['depend'])
+    yield from (f'{name}: needed, but not depended on' for name in sorted(needed - depends))
+    yield from (f'{name}: depended on, but not needed' for name in sorted(depends - needed - NOT_LINKED))
 
 
 @case

@@ -111,6 +111,13 @@ def a_definition_makes_a_server(machine):
     expect('/mcp.slice/mcp-demo-' in answers(machine, 'demo'), 'the server is not in a scope of its own')
 
 
+def systemd_finds_nothing_wrong_with_the_units(machine):
+    """Those of the package and those of its generator."""
+    units = ('mcp.slice', 'mcp-server@demo.service', 'mcp-server@demo.socket')
+    found = machine.do('sh', '-c', 'systemd-analyze --man=no verify "$@" 2>&1', 'sh', *units)
+    expect_equal([line for line in found.splitlines() if 'mcp' in line], [], 'systemd-analyze verify')
+
+
 def what_happens_is_explained_in_the_journal(machine):
     text = machine.do('journalctl', '-x', '--no-pager', '-u', 'mcp-server@demo.service')
     expect('Defined-By: mcp-systemd' in text, f'no catalog text in:\n{text}')
@@ -239,6 +246,7 @@ CHAPTERS = [
     group_directories_and_catalog_are_there,
     it_has_no_conffiles_and_runs_nothing,
     a_definition_makes_a_server,
+    systemd_finds_nothing_wrong_with_the_units,
     what_happens_is_explained_in_the_journal,
     an_upgrade_leaves_the_session_alone,
     the_old_supervisor_serves_new_clients_and_then_makes_room,

@@ -92,6 +92,10 @@ def reuse_finds_copyright_and_licence_of_every_file():
     found = roots.run(['reuse', '--root', unpacked(), 'lint'], status=(0, 1))
     if 'compliant with version 3' not in found or 'ERROR' in found:
         yield from found.splitlines()
+    used = re.search(r'^\* Used licenses: (.*)$', found, re.MULTILINE)
+    told = re.findall(r'^License: (.*)$', (unpacked() / 'packaging/deb/copyright').read_text(encoding='utf-8'), re.MULTILINE)
+    if not used or set(used[1].split(', ')) != set(told):
+        yield f'{used and used[0]}, but debian/copyright tells of {told}'
 
 
 SCRATCH = tempfile.TemporaryDirectory(prefix='mcp-tarball-')
