@@ -93,7 +93,7 @@ static void call_check_later(ManagerCall *c) {
                         &c->check,
                         CLOCK_MONOTONIC,
                         CHECK_PERIOD_USEC,
-                        0,
+                        ACCURACY_USEC,
                         on_check_time,
                         c);
 }

@@ -109,6 +109,23 @@ bool cgroup_is_ours(const char *cgroup, char **ret_scope) {
         return false;
 }
 
+int cgroup_open_group(const char *cgroup) {
+        static const char *const hybrid[] = { "/systemd", "/unified" };
+        static const char *const unified[] = { "" };
+        const bool v2 = only_v2_is_mounted();
+        int fd = -ENOENT;
+
+        for (size_t i = 0; i < (v2 ? ELEMENTSOF(unified) : ELEMENTSOF(hybrid)) && fd == -ENOENT; i++) {
+                _cleanup_free_ char *path =
+                                strformat("%s%s%s", CGROUP_ROOT, v2 ? unified[i] : hybrid[i], cgroup);
+
+                if (!path)
+                        return -ENOMEM;
+                fd = RET_NERRNO(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        }
+        return fd;
+}
+
 /* Attributes */
 
 typedef struct Place {

@@ -34,6 +34,9 @@ int cgroup_read_limit(const char *text, CgroupAttribute attribute, uint64_t *ret
 int cgroup_find(const char *text, const char *controller, char **ret);
 int cgroup_parse(const char *text, char **ret);
 
+/* The directory of a group in the hierarchy that the running manager uses: a descriptor for reading. -ENOENT: it is gone. */
+int cgroup_open_group(const char *cgroup);
+
 /* A line of an events file that is open, or the number in another; 0 where it cannot be read (the group is gone). */
 uint64_t cgroup_read_event(int fd, const char *key);
 uint64_t cgroup_read_number(int fd);

@@ -15,6 +15,7 @@
 #define RECENT_JOBS       32U
 #define REOPEN_MIN_USEC   (50U * 1000U)
 #define CHECK_PERIOD_USEC (500U * 1000U)
+#define ACCURACY_USEC     (10U * 1000U) /* sd-event's own is 250 ms: a client waits meanwhile */
 
 /* A job that ended before the reply which names it was looked at. */
 typedef struct EndedJob {

@@ -154,8 +154,13 @@ void manager_connection_failed(Manager *m) {
         m->reopen = sd_event_source_disable_unref(m->reopen);
         /* Where no timer can be had, the calls' own deadlines end them. */
         if (sd_event_add_time_relative(
-                            m->event, &m->reopen, CLOCK_MONOTONIC, m->reopen_delay_usec, 0, on_reopen, m) >=
-            0)
+                            m->event,
+                            &m->reopen,
+                            CLOCK_MONOTONIC,
+                            m->reopen_delay_usec,
+                            ACCURACY_USEC,
+                            on_reopen,
+                            m) >= 0)
                 m->reopen_delay_usec = MIN(m->reopen_delay_usec * 2, (uint64_t) REOPEN_MAX_USEC);
 }
 

@@ -8,7 +8,9 @@
 #include <systemd/sd-daemon.h>
 
 #include "basic/fd-util.h"
+#include "basic/path-util.h"
 #include "basic/string-util.h"
+#include "manager/lost-scope.h"
 #include "supervisor/server.h"
 
 #define REFUSALS_PER_SECOND 5U
@@ -143,19 +145,38 @@ static int add_sources(Server *s) {
         return r < 0 ? r : 0;
 }
 
-/* Scopes of a supervisor that died and could not stop them. Those of our own sessions, which may have begun while the
- * question was on its way, are not among them. */
+/* Of our own sessions some may have begun while the question was on its way. */
+static bool is_own_scope(const Server *s, const char *unit) {
+        for (const Session *session = s->sessions; session; session = session->next)
+                if (streq_ptr(session->scope, unit))
+                        return true;
+        return false;
+}
+
+/* What a predecessor's scopes left behind that systemd has forgotten. */
+static void sweep_groups(const Server *s, char *const *units) {
+        _cleanup_strv_free_ char **groups = NULL;
+
+        if (cgroup_list_scopes(s->instance, &groups) < 0)
+                return;
+        STRV_FOREACH (group, groups) {
+                const char *unit = path_basename(*group);
+
+                if (!is_own_scope(s, unit) && !strv_contains(units, unit))
+                        (void) cgroup_kill_all(*group);
+        }
+}
+
+/* Scopes of a supervisor that died and could not stop them. */
 static void on_swept(void *userdata, int result, char *const *units) {
         Server *s = userdata;
 
-        STRV_FOREACH (unit, units) {
-                bool own = false;
-
-                for (const Session *session = s->sessions; session; session = session->next)
-                        own = own || streq_ptr(session->scope, *unit);
-                if (!own)
+        if (result < 0)
+                return;
+        sweep_groups(s, units);
+        STRV_FOREACH (unit, units)
+                if (!is_own_scope(s, *unit))
                         (void) manager_stop_unit(s->manager, *unit, MANAGER_TIMEOUT_USEC, NULL, NULL, NULL);
-        }
 }
 
 int server_open_manager(Server *s, Refusal *ret_refusal) {

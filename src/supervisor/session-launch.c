@@ -13,6 +13,7 @@
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
 #include "manager/cgroup.h"
+#include "manager/lost-scope.h"
 #include "supervisor/server.h"
 
 #define SCOPE_TIMEOUT_USEC (20ULL * USEC_PER_SEC)
@@ -403,13 +404,17 @@ SessionEvent session_check_scope(Session *s) {
                 r = cgroup_of_unit(cgroups, &cgroup);
         if (r < 0)
                 return give_up_scope(s, r);
-        if (!cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope)) {
+        if (!cgroup_is_ours(cgroup, &found) || !streq_ptr(found, s->scope) ||
+            transient_unit_is_gone(s->server->scope, s->scope))
+        {
                 /* systemd can take a scope for empty at its start and forget it (systemd/systemd#36781), and whoever may
                  * can move a process. Another name is another chance. */
                 (void) manager_stop_unit(
                                 s->server->manager, s->scope, MANAGER_TIMEOUT_USEC, NULL, NULL, NULL);
                 return SESSION_EVENT_SCOPE_TAKEN;
         }
+        free(s->cgroup);
+        s->cgroup = TAKE_PTR(cgroup);
         if (check_limits(s, cgroups) < 0)
                 return SESSION_EVENT_NOT_ENFORCED;
         session_watch_limits(s, cgroups);

@@ -7,14 +7,18 @@
 #include <sys/wait.h>
 
 #include "basic/string-util.h"
+#include "manager/lost-scope.h"
 #include "supervisor/server.h"
 
 #define SCOPE_NAMES_MAX   5U
 #define CLIENT_GRACE_USEC (250ULL * 1000ULL) /* for the client's pipe to follow its connection */
-#define HANG_UP_USEC      (50ULL * 1000ULL)
-#define REAP_USEC         (5ULL * USEC_PER_SEC)
-#define RETRY_MIN_USEC    (500ULL * 1000ULL)
-#define RETRY_MAX_USEC    (30ULL * USEC_PER_SEC)
+/* A scope that obeys is gone by then: who comes again at once finds its place free. */
+#define HANG_UP_USEC (20ULL * 1000ULL)
+#define ACCURACY_USEC \
+        1000ULL /* sd-event's own is 250 ms, which a client that waits for its server's end would feel */
+#define REAP_USEC      (5ULL * USEC_PER_SEC)
+#define RETRY_MIN_USEC (500ULL * 1000ULL)
+#define RETRY_MAX_USEC (30ULL * USEC_PER_SEC)
 
 void session_event_fields(const Session *s, EventFields *ret) {
         const Server *server = s->server;
@@ -44,7 +48,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 int session_arm_timer(Session *s, uint64_t usec) {
         s->timer = sd_event_source_disable_unref(s->timer);
         return sd_event_add_time_relative(
-                        s->server->event, &s->timer, CLOCK_MONOTONIC, usec, 0, on_timer, s);
+                        s->server->event, &s->timer, CLOCK_MONOTONIC, usec, ACCURACY_USEC, on_timer, s);
 }
 
 /* Arms the state's timer, or acts as if it had run out where there is no memory for one: an end that comes too early is
@@ -224,7 +228,10 @@ static void on_unit_stopped(void *userdata, int result, const char *detail) {
         /* Without a time between the two signals only the process itself shows which of them ended it. */
         if (result >= 0 && s->executed_usec > 0 && (kill_after > 0 ? took >= kill_after : was_killed(s)))
                 s->killed = true;
-        session_handle(s, result >= 0 ? SESSION_EVENT_UNIT_STOPPED : SESSION_EVENT_UNIT_NOT_STOPPED);
+        s->n_forgotten = result >= 0 && s->cgroup ? cgroup_kill_all(s->cgroup) : 0;
+        session_handle(s,
+                       result >= 0 && s->n_forgotten <= 0 ? SESSION_EVENT_UNIT_STOPPED
+                                                          : SESSION_EVENT_UNIT_NOT_STOPPED);
 }
 
 static SessionEvent do_stop(Session *s, SessionEvent event) {
@@ -302,28 +309,6 @@ static SessionEvent do_abort(Session *s, SessionEvent event) {
         return do_stop(s, event);
 }
 
-static SessionEvent do_retry_later(Session *s, SessionEvent event) {
-        uint64_t delay = RETRY_MIN_USEC << MIN(s->n_stop_failures, 8U);
-        EventFields fields;
-
-        if (s->n_stop_failures++ == 0) {
-                session_event_fields(s, &fields);
-                event_log(&s->server->journal,
-                          EVENT_SESSION_FAILED,
-                          &fields,
-                          "The scope of session %s of %s could not be stopped; this is tried again.",
-                          s->unique,
-                          s->server->name);
-        }
-        /* The manager does not help, so at least the main process goes. */
-        kill_child(s);
-        return timer_or_now(s, MIN(delay, RETRY_MAX_USEC));
-}
-
-static SessionEvent do_hang_up_soon(Session *s, SessionEvent event) {
-        return timer_or_now(s, HANG_UP_USEC);
-}
-
 static SessionEvent do_hang_up(Session *s, SessionEvent event) {
         _cleanup_(session_end_done) SessionEnd e = {};
 
@@ -334,6 +319,44 @@ static SessionEvent do_hang_up(Session *s, SessionEvent event) {
         }
         session_hang_up(s);
         return _SESSION_EVENT_NONE;
+}
+
+static void log_not_stopped(Session *s) {
+        EventFields fields;
+
+        session_event_fields(s, &fields);
+        if (s->n_forgotten > 0)
+                event_log(&s->server->journal,
+                          EVENT_SESSION_KILLED,
+                          &fields,
+                          "systemd no longer had the scope of session %s of %s, and %d processes were left "
+                          "in its control group: they were killed.",
+                          s->unique,
+                          s->server->name,
+                          s->n_forgotten);
+        else
+                event_log(&s->server->journal,
+                          EVENT_SESSION_FAILED,
+                          &fields,
+                          "The scope of session %s of %s could not be stopped; this is tried again.",
+                          s->unique,
+                          s->server->name);
+}
+
+static SessionEvent do_retry_later(Session *s, SessionEvent event) {
+        uint64_t delay = RETRY_MIN_USEC << MIN(s->n_stop_failures, 8U);
+
+        if (s->n_stop_failures++ == 0)
+                log_not_stopped(s);
+        /* The manager does not help, so at least the main process goes. */
+        kill_child(s);
+        if (s->child.exited)
+                (void) do_hang_up(s, event);
+        return timer_or_now(s, MIN(delay, RETRY_MAX_USEC));
+}
+
+static SessionEvent do_hang_up_soon(Session *s, SessionEvent event) {
+        return timer_or_now(s, HANG_UP_USEC);
 }
 
 static SessionEvent do_reap(Session *s, SessionEvent event) {
@@ -469,6 +492,7 @@ Session *session_free(Session *s) {
         refusal_done(&s->refusal);
         setup_unref(s->setup);
         free(s->scope);
+        free(s->cgroup);
         free(s->scope_result);
         free(s);
         return NULL;

@@ -54,6 +54,7 @@ struct Session {
 
         char unique[17]; /* MCP_SESSION: of the first scope name */
         char *scope;
+        char *cgroup; /* its group, once the child was seen there */
         unsigned n_names;
         ManagerCall *start_call, *stop_call, *result_call;
         char *scope_result; /* systemd's Result= of the scope, where it had to be asked */
@@ -71,7 +72,8 @@ struct Session {
         bool stopped_before_exit;
         uint64_t oom_kills, task_refusals, memory_peak; /* in its scope, as far as they were seen */
         unsigned n_stop_failures;
-        bool killed; /* SIGKILL was needed */
+        int n_forgotten; /* processes that were left in its group when systemd had no such scope any more */
+        bool killed;     /* SIGKILL was needed */
 };
 
 /* Takes fd. The session is in server->sessions until it has ended and freed itself. */

@@ -5,10 +5,13 @@
 
 #include "test.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
+#include "basic/fd-util.h"
 #include "manager/cgroup.h"
 #include "manager/exec-status.h"
+#include "manager/lost-scope.h"
 #include "manager/manager.h"
 
 #define UNIT       "mcp-a-0123456789abcdef.scope"
@@ -598,6 +601,36 @@ TEST(scope_names_are_told_apart) {
                 ASSERT_OK(scope_name_make("a-b", "0123456789abcdef", &name));
                 ASSERT_TRUE(scope_name_is_of(name, "a-b"));
         }
+}
+
+TEST(a_transient_unit_without_its_file_is_gone) {
+        char top[] = "/tmp/test-manager-XXXXXX";
+        _cleanup_free_ char *directory = NULL, *file = NULL;
+        _cleanup_close_ int fd = -EBADF;
+
+        ASSERT_NOT_NULL(mkdtemp(top));
+        ASSERT_OK(setenv("XDG_RUNTIME_DIR", top, 1));
+        /* Nothing can be said without the directory. */
+        ASSERT_FALSE(transient_unit_is_gone(RUNTIME_SCOPE_USER, "mcp-a.scope"));
+        directory = strformat("%s/systemd/transient", top);
+        ASSERT_OK(mkdir_parents(directory, 0700));
+        ASSERT_TRUE(transient_unit_is_gone(RUNTIME_SCOPE_USER, "mcp-a.scope"));
+        file = strformat("%s/mcp-a.scope", directory);
+        fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        ASSERT_OK(fd);
+        ASSERT_FALSE(transient_unit_is_gone(RUNTIME_SCOPE_USER, "mcp-a.scope"));
+        ASSERT_OK(unlink(file));
+        ASSERT_TRUE(transient_unit_is_gone(RUNTIME_SCOPE_USER, "mcp-a.scope"));
+        ASSERT_OK(rmdir(directory));
+        directory[strlen(directory) - strlen("/transient")] = 0;
+        ASSERT_OK(rmdir(directory));
+        ASSERT_OK(rmdir(top));
+        ASSERT_OK(unsetenv("XDG_RUNTIME_DIR"));
+        ASSERT_FALSE(transient_unit_is_gone(RUNTIME_SCOPE_USER, "mcp-a.scope"));
+}
+
+TEST(a_group_that_is_not_there_has_nobody_to_kill) {
+        ASSERT_EQ(cgroup_kill_all("/mcp.slice/mcp-nobody-0123456789abcdef.scope"), 0);
 }
 
 TEST(cgroups_of_all_hierarchies) {
