@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stddef.h>
@@ -199,8 +200,9 @@ static int deny_all_but_tcp(scmp_filter_ctx ctx, scmp_datum_t family) {
         return r;
 }
 
-/* Ports are Landlock's; what goes around its TCP rights is ours: other families and protocols, fast open (it connects in
- * a send), and listen() without bind() where nothing may be bound. */
+/* Ports are Landlock's; what goes around its TCP rights is ours: other families and protocols, also those that a TCP socket
+ * can be made into (SMC, as an upper layer protocol), fast open (it connects in a send), and listen() without bind() where
+ * nothing may be bound. */
 static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
         int r;
 
@@ -236,6 +238,14 @@ static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
                                 SCMP_SYS(sendmmsg),
                                 1,
                                 SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+        if (r >= 0)
+                r = seccomp_rule_add_exact(
+                                ctx,
+                                DENY,
+                                SCMP_SYS(setsockopt),
+                                2,
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, IPPROTO_TCP),
+                                SCMP_A2(SCMP_CMP_MASKED_EQ, INT_BITS, TCP_ULP));
         if (r >= 0 && !may_listen)
                 r = seccomp_rule_add_exact(ctx, DENY, SCMP_SYS(listen), 0);
         return r;

@@ -110,6 +110,16 @@ static int fast_open_connect(const World *w, const char *which) {
         return outcome(send(fd, "x", 1, MSG_NOSIGNAL));
 }
 
+/* An SMC socket is no TCP socket to Landlock, and connects by TCP. ENOENT: the kernel looked for the module. */
+static int tcp_into_smc(const World *w, const char *name) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), r;
+
+        if (fd < 0)
+                return errno;
+        r = outcome(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "smc", 3));
+        return r == ENOENT ? 0 : r;
+}
+
 /* ---- everything else ---- */
 
 static int udp_send(const World *w, const char *name) {
@@ -332,6 +342,7 @@ const Attempt network_attempts[] = {
         { "fast open by sendmmsg", fast_open, "sendmmsg", NETWORK_FILTER },
         { "fast open with a high bit", fast_open, "high", NETWORK_FILTER },
         { "fast open by connect", fast_open_connect, "unlisted", TCP_UNLISTED },
+        { "TCP made into SMC", tcp_into_smc, NULL, NETWORK_FILTER, LOOSE },
 
         { "UDP", udp_send, NULL, NETWORK_FILTER },
         { "UDP by IPv6", make_socket, "udp6", NETWORK_FILTER, LOOSE },

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -393,6 +394,12 @@ static int try_fast_open(const Plan *plan) {
                 return 4;
         if (expect(syscall(__NR_sendto, fd, "x", 1, MSG_FASTOPEN | HIGH, &to, sizeof(to)), EPERM))
                 return 5;
+        if (expect(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "smc", 3), EPERM))
+                return 8;
+        if (expect(syscall(__NR_setsockopt, fd, IPPROTO_TCP | HIGH, TCP_ULP | HIGH, "smc", 3), EPERM))
+                return 9;
+        if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int)) < 0)
+                return 10;
         /* Without the flag it is the kernel that answers. */
         if (sendto(fd, "x", 1, MSG_NOSIGNAL, NULL, 0) < 0 && errno == EPERM)
                 return 6;
