@@ -37,6 +37,29 @@ HOME_DIRECTORIES = (
 OUTSIDE_FILES = (
     'write', 'truncate', 'open-trunc', 'unlink', 'rename', 'rename-in', 'exchange', 'link-in', 'secret', 'attributes',
 )  # fmt: skip
+# The attempts that a protection speaks of: where it is said to be enforced none of them may get through, and where it is
+# said to be missing one of them has to.
+CLAIMS = {
+    'fs-write': ('write', 'create', 'mkdir', 'unlink', 'symlink', 'rename within outside', 'write through a symlink'),
+    'fs-read': ('read', 'list', 'execute', 'read a private key'),
+    'fs-refer': ('rename to outside', 'rename from outside', 'exchange', 'hard link from outside'),
+    'fs-truncate': ('truncate by path', 'truncate by O_RDONLY|O_TRUNC'),
+    'dev-ioctl': ('ioctl on a terminal device',),
+    'tcp-connect': ('TCP connect', 'TCP connect by IPv6', 'TCP connect by a mapped address', 'fast open by sendto',
+                    'fast open by sendmsg', 'fast open by sendmmsg', 'fast open by connect', 'TCP made into SMC'),
+    'tcp-bind': ('TCP bind to any port',),
+    'network': ('UDP', 'UDP by IPv6', 'UDP-Lite', 'MPTCP', 'netlink', 'vsock', 'ICMP', 'raw', 'packet',
+                'family with a high bit', 'UDP, type with a high bit'),
+    'unix-path': ('UNIX stream', 'UNIX packets', 'UNIX datagram', 'UNIX stream by a symlink', 'UNIX .run/bus',
+                  'UNIX .run/systemd/private', 'UNIX .run/docker.sock', 'datagram pair to a path'),
+    'unix-abstract': ('UNIX abstract', 'datagram pair to an abstract name'),
+    'signal': ('kill', 'kill a process group', 'tgkill', 'sigqueue', 'pidfd_send_signal', 'SIGIO of a pipe to a process'),
+    'syscalls': ('io_uring_setup', 'ptrace', 'mount', 'keyctl', 'bpf', 'x32 call', 'TIOCSTI', 'unshare',
+                 'a call that is newer than the policy'),
+    'rlimits': ('raise the limit of core files',),
+}  # fmt: skip
+# What is denied for another reason, too: EXDEV is what a missing REFER comes to, and no terminal can be opened.
+DENIED_ALL_THE_SAME = ('fs-refer', 'dev-ioctl')
 SYS_LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_CREATE_RULESET_VERSION = 1
 
@@ -134,6 +157,27 @@ class World:
         } | {name: 'secret' for name in SECRETS}
 
 
+def overclaims(world, lines, abi, only):
+    """Where what mcp-sandbox says of a definition is not what the attempts came to."""
+    if only:
+        return []
+    command = [world.sandbox, '--dry-run', '--json', f'--definition={world.base / "definition.json"}']
+    with world.popen(command, stdout=subprocess.PIPE, env=world.environment(abi)) as process:
+        rows = {row['id']: row for row in json.load(process.stdout)['plan']['protections']}
+    parts = (line.partition(' - ')[2].rsplit(': ', 1) for line in lines if line.startswith('ok '))
+    outcomes = {part[0]: part[1] for part in parts if len(part) == 2}
+    wrong = [f'{row} is said to be {rows[row]["state"]}' for row in rows.keys() - CLAIMS.keys()
+             if rows[row]['state'] == 'planned']
+    for row, names in CLAIMS.items():
+        state, tried = rows[row]['state'], [name for name in names if name in outcomes]
+        through = [name for name in tried if outcomes[name].startswith('got through')]
+        if state == 'planned' and (through or not tried):
+            wrong.append(f'{row} is said to be enforced: {", ".join(through) or "nothing"} got through')
+        if state == 'missing' and row not in DENIED_ALL_THE_SAME and tried and not through:
+            wrong.append(f'{row} is said to be missing, and none of {", ".join(tried)} got through')
+    return wrong
+
+
 def free_port():
     """A port that nobody listens on."""
     with socket.socket() as s:
@@ -193,8 +237,11 @@ def main():
             with tempfile.TemporaryDirectory(dir='/var/tmp', prefix='mcp-escape-') as base:
                 world = World(base, args.escape, args.sandbox, other_user())
                 status, lines = run(world, mode, abi, args.only)
+                wrong = overclaims(world, lines, abi, args.only) if mode != 'none' else []
             attempts = [line for line in lines if line.startswith(('ok ', 'not ok '))]
-            good = status == 0 and bool(attempts)
+            good = status == 0 and bool(attempts) and not wrong
+            for line in wrong:
+                print('# what is claimed:', line)
             number, failed = number + 1, failed + (not good)
             for line in lines:
                 if args.verbose or (not good and not line.startswith('ok ')):
