@@ -87,11 +87,17 @@ int plan_resolve_future(const HostFacts *host, const char *path, char **ret) {
 
 /* File systems that make new inodes for the same file, so that a rule on the old one no longer fits. */
 #define FS_MAGIC_9P 0x01021997U /* V9FS_MAGIC of <linux/magic.h> */
+/* Its files are what a process outside makes of them: where it passes on what is written, Landlock does not see, and a
+ * file that it names anew is another inode, whose grant is lost. */
+#define FS_MAGIC_FUSE 0x65735546U /* FUSE_SUPER_MAGIC */
 
 /* What is worth knowing of something that is there; NULL: nothing (or no memory: it is only a note). */
 static char *note_on_path(const PathFacts *facts, unsigned access) {
         if (facts->fs_magic == FS_MAGIC_9P)
                 return strdup("it is on 9p, where grants may have no effect");
+        if (facts->fs_magic == FS_MAGIC_FUSE)
+                return strdup("it is on FUSE: the program behind it decides where what is written goes, and "
+                              "whether a grant lasts");
         if (facts->read_only && (access & ACCESS_WRITE) && (S_ISDIR(facts->mode) || S_ISREG(facts->mode)))
                 return strdup("it is on a read-only mount: writing will fail all the same");
         return NULL;

@@ -177,6 +177,15 @@ static int set_isolation(PlanContext *c, const GlobalIsolation *global) {
                             "There is a manifest, but the isolation mode is none (source %s): nothing of it "
                             "would be enforced.",
                             isolation_source_to_string(p->isolation.source));
+        if (c->d->isolation.network == NETWORK_BLOCKED && streq(p->isolation.mode, "none"))
+                plan_problem(c,
+                             PROBLEM_WARNING,
+                             "MCP-P-NOT-APPLIED",
+                             c->d->isolation.mode.value ? &c->d->isolation.mode : NULL,
+                             "Set isolation.mode to \"sandbox\", or take isolation.network out.",
+                             "isolation.network is blocked, but the isolation mode is none (source %s): the "
+                             "network stays open.",
+                             isolation_source_to_string(p->isolation.source));
         return 0;
 }
 
@@ -334,6 +343,8 @@ static int make(PlanContext *c, const GlobalIsolation *global) {
                 r = plan_working_dir(c);
         if (r >= 0)
                 r = plan_command(c);
+        /* Without a sandbox nothing keeps a server from any socket. */
+        c->plan->unix_sockets = UNIX_ANY;
         if (r >= 0 && c->plan->syscall_floor) {
                 r = plan_network(c);
                 if (r >= 0)

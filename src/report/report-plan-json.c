@@ -136,7 +136,11 @@ static void add_protections(JsonOut *out, json_object *root, const Plan *plan, R
                 json_out_string(out, o, "wanted_by", p->wanted_by);
                 json_out_string(out, o, "mechanism", p->mechanism);
                 json_out_string(out, o, "needs", p->needs);
-                json_out_string(out, o, "consequence", p->consequence);
+                /* What nobody wants does not hold. */
+                json_out_string(out,
+                                o,
+                                "consequence",
+                                p->state == PROTECTION_NOT_WANTED ? NULL : p->consequence);
         }
         missing = json_out_array(out, root, "missing");
         for (size_t i = 0; i < ELEMENTSOF(plan->protections); i++)

@@ -73,6 +73,11 @@ static char *environment_names(const Plan *plan) {
         return names ? strv_join(names, " ") : strdup("empty");
 }
 
+/* What is wished for, where nothing enforces it. */
+static const char *unenforced(const Plan *plan, ProtectionId id) {
+        return plan->protections[id].state == PROTECTION_MISSING ? " (not enforced)" : "";
+}
+
 static char *port_words(const char *verb, const PortList *ports) {
         _cleanup_strv_free_ char **words = NULL;
         _cleanup_free_ char *joined = NULL;
@@ -86,24 +91,35 @@ static char *port_words(const char *verb, const PortList *ports) {
 
 static char *network_sentence(const Plan *plan) {
         _cleanup_free_ char *connect_to = NULL, *bind_to = NULL;
+        const char *unless = unenforced(plan, PROTECTION_NETWORK);
 
         if (plan->network != NETWORK_MODE_PORTS)
-                return strdup(report_network_mode(plan->network));
+                return strformat("%s%s", report_network_mode(plan->network), unless);
         connect_to = port_words("connect", &plan->connect_ports);
         bind_to = port_words("bind", &plan->bind_ports);
         if (!connect_to || !bind_to)
                 return NULL;
         return strformat(
-                        "only TCP ports (%s; %s)%s",
+                        "only TCP%s ports (%s%s; %s%s)%s",
+                        unless,
                         connect_to,
+                        unenforced(plan, PROTECTION_TCP_CONNECT),
                         bind_to,
+                        unenforced(plan, PROTECTION_TCP_BIND),
                         plan->loopback_only ? ", loopback only" : "");
 }
 
-static int append_limit(char ***words, const char *name, char *value) {
+static char *unix_sentence(const Plan *plan) {
+        return strformat(
+                        "%s%s",
+                        report_unix_wish(plan->unix_sockets),
+                        unenforced(plan, PROTECTION_UNIX_PATH));
+}
+
+static int append_limit(char ***words, const char *name, char *value, const char *unless) {
         _cleanup_free_ char *owned = value;
 
-        return owned ? strv_extendf(words, "%s %s", name, owned) : -ENOMEM;
+        return owned ? strv_extendf(words, "%s %s%s", name, owned, unless) : -ENOMEM;
 }
 
 static char *number_word(uint64_t n) {
@@ -112,20 +128,29 @@ static char *number_word(uint64_t n) {
 
 static char *limits_sentence(const Plan *plan) {
         _cleanup_strv_free_ char **words = NULL;
+        const char *no_memory = unenforced(plan, PROTECTION_MEMORY);
         int r = 0;
 
         if (plan->memory_max != LIMIT_UNSET)
-                r = append_limit(&words, "memory", report_format_bytes(plan->memory_max));
+                r = append_limit(&words, "memory", report_format_bytes(plan->memory_max), no_memory);
         if (r >= 0 && plan->swap_max != LIMIT_UNSET)
-                r = append_limit(&words, "swap", report_format_bytes(plan->swap_max));
+                r = append_limit(&words, "swap", report_format_bytes(plan->swap_max), no_memory);
         if (r >= 0 && plan->tasks_max != LIMIT_UNSET)
-                r = append_limit(&words, "tasks", number_word(plan->tasks_max));
+                r =
+                                append_limit(&words,
+                                             "tasks",
+                                             number_word(plan->tasks_max),
+                                             unenforced(plan, PROTECTION_TASKS));
         if (r >= 0 && plan->cpu_quota_permille == LIMIT_INFINITY)
                 r = strv_extend(&words, "cpu infinity");
         else if (r >= 0 && plan->cpu_quota_permille != LIMIT_UNSET)
-                r = strv_extendf(&words, "cpu %" PRIu64 "%%", plan->cpu_quota_permille / 10);
+                r =
+                                append_limit(&words,
+                                             "cpu",
+                                             strformat("%" PRIu64 "%%", plan->cpu_quota_permille / 10),
+                                             unenforced(plan, PROTECTION_CPU));
         if (r >= 0 && plan->runtime_max_usec != LIMIT_UNSET)
-                r = append_limit(&words, "runtime", report_format_usec(plan->runtime_max_usec));
+                r = append_limit(&words, "runtime", report_format_usec(plan->runtime_max_usec), "");
         if (r < 0)
                 return NULL;
         return words ? strv_join(words, ", ") : strdup("none");
@@ -135,7 +160,7 @@ static char *rlimits_sentence(const Plan *plan) {
         _cleanup_strv_free_ char **words = NULL;
 
         for (size_t i = 0; i < plan->n_rlimits; i++)
-                if (append_limit(&words, plan->rlimits[i].name, number_word(plan->rlimits[i].value)) < 0)
+                if (append_limit(&words, plan->rlimits[i].name, number_word(plan->rlimits[i].value), "") < 0)
                         return NULL;
         return words ? strv_join(words, ", ") : strdup("none");
 }
@@ -162,9 +187,9 @@ static int print_head(FILE *f, const Plan *plan, const ReportStyle *style) {
                 char *(*value)(const Plan *plan);
         } lines[] = {
                 { "Command", command_sentence }, { "Environment", environment_names },
-                { "Network", network_sentence }, { "User", identity_sentence },
-                { "Limits", limits_sentence },   { "Rlimits", rlimits_sentence },
-                { "Stop", stop_sentence },
+                { "Network", network_sentence }, { "UNIX sockets", unix_sentence },
+                { "User", identity_sentence },   { "Limits", limits_sentence },
+                { "Rlimits", rlimits_sentence }, { "Stop", stop_sentence },
         };
         int r;
 
@@ -178,9 +203,6 @@ static int print_head(FILE *f, const Plan *plan, const ReportStyle *style) {
         if (r < 0)
                 return r;
         r = print_key(f, style, "Directory", strdup(isempty(plan->working_dir) ? "-" : plan->working_dir));
-        if (r < 0)
-                return r;
-        r = print_key(f, style, "UNIX sockets", strdup(report_unix_wish(plan->unix_sockets)));
         if (r < 0)
                 return r;
         for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
@@ -199,8 +221,10 @@ static const char *files_title(const Plan *plan, ReportTense tense) {
         if (!plan->confined)
                 return "Files: not confined; these rules will not be applied";
         if (plan->reads_confined)
-                return tense == REPORT_RUNNING ? "Files: nothing but this is reachable"
-                                               : "Files: nothing but this will be reachable";
+                return tense == REPORT_RUNNING
+                                       ? "Files: only what is listed is readable, writable or executable"
+                                       : "Files: only what is listed will be readable, writable or "
+                                         "executable";
         return tense == REPORT_RUNNING
                                ? "Files: reads are not confined but for devices, writes only where it says w"
                                : "Files: reads will not be confined but for devices, writes only where it "

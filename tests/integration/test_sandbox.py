@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 
-from checks import allowed, denied, talks
-from harness import case, expect, expect_equal
+from checks import allowed, denied, nothing_left, talks
+from harness import Skip, case, expect, expect_equal
 from world import FIXTURES
 
 
@@ -223,3 +224,35 @@ def a_working_directory_that_may_not_be_entered_is_told_by_path_and_key(world):
     expect(client.wait() != 0, 'mcp-connect says that all is well')
     text = client.stderr_text()
     expect(str(work) in text and 'working_dir' in text and 'ermission' in text, f'it is told as {text!r}')
+
+
+@case
+def an_overlay_is_granted_as_it_is_seen(world):
+    """Not its layers, and a file of the lower one stays granted when it is copied up."""
+    base = world.directory('overlay')
+    subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', str(base)], check=True)
+    try:
+        for name in ('lower', 'upper', 'work', 'merged'):
+            (base / name).mkdir()
+        (base / 'lower/file').write_text('below', encoding='utf-8')
+        # By Unix rules everyone may, so that only the sandbox can say no.
+        subprocess.run(['chmod', '-R', 'a+rwX', str(base)], check=True)
+        layers = f'lowerdir={base}/lower,upperdir={base}/upper,workdir={base}/work'
+        mounted = subprocess.run(
+            ['mount', '-t', 'overlay', '-o', layers, 'overlay', str(base / 'merged')], check=False, capture_output=True
+        )
+        if mounted.returncode:
+            raise Skip(f'no overlay can be mounted here: {mounted.stderr.decode()}')
+        server = world.fixture('honest', isolation={'write': [str(base / 'merged')]})
+        client = talks(server.connect())
+        allowed(client, 'write', path=str(base / 'merged/file'), text='above')
+        allowed(client, 'write', path=str(base / 'merged/file'), text='above again')
+        allowed(client, 'write', path=str(base / 'merged/new'), text='x')
+        for layer in ('lower', 'upper'):
+            denied(client, 'write', path=str(base / layer / 'file'), text='x')
+        client.close()
+        nothing_left(server)
+        expect_equal((base / 'lower/file').read_text('utf-8'), 'below', 'the file of the lower layer')
+        expect_equal((base / 'upper/file').read_text('utf-8'), 'above again', 'the file of the upper layer')
+    finally:
+        subprocess.run(['umount', '--recursive', '--lazy', str(base)], check=False)

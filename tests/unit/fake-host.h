@@ -83,6 +83,8 @@ static int fake_resolve(void *userdata, const char *path, PathFacts *ret) {
         }
         if (path_startswith(facts.resolved, "/srv/ninep"))
                 facts.fs_magic = 0x01021997;
+        if (path_startswith(facts.resolved, "/srv/fuse"))
+                facts.fs_magic = 0x65735546;
         facts.read_only = path_startswith(facts.resolved, "/srv/read-only");
         *ret = facts;
         return 0;
@@ -186,6 +188,7 @@ static const FakeFile usual_files[] = {
           S_IFREG | 0600,
           "OK=1\nno assignment\nX=\"open\n1BAD=x\nSECRET TOKEN=hunter2\n" },
         { "/srv/ninep", NULL, 0, NULL },
+        { "/srv/fuse", NULL, 0, NULL },
         { "/srv/read-only", NULL, 0, NULL },
         { "/srv/loop", "/srv/loop", 0, NULL },
         { "/srv/dangling", "/srv/nowhere", 0, NULL },

@@ -374,13 +374,27 @@ TEST(missing_grants_are_fatal_missing_baseline_is_not) {
         ASSERT_TRUE(strv_length(made.plan->notes) > 0); /* ~/.local/share/pnpm and others are not there */
 }
 
+TEST(without_a_sandbox_no_socket_is_shut) {
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"mode\": \"none\", \"network\": "
+                        "\"blocked\", \"unix_sockets\": \"none\" } }"));
+        ASSERT_EQ(made.plan->network, NETWORK_MODE_UNRESTRICTED);
+        ASSERT_EQ(made.plan->unix_sockets, UNIX_ANY);
+        ASSERT_CONTAINS(message("MCP-P-NOT-APPLIED"), "the network stays open");
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"mode\": \"none\" } }"));
+        ASSERT_NULL(problem("MCP-P-NOT-APPLIED"));
+        ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"network\": \"blocked\" } }"));
+        ASSERT_EQ(made.plan->network, NETWORK_MODE_BLOCKED);
+        ASSERT_NULL(problem("MCP-P-NOT-APPLIED"));
+}
+
 TEST(odd_mounts_are_noted) {
         _cleanup_free_ char *notes = NULL;
 
         ASSERT_OK(make7("{ \"command\": \"true\", \"isolation\": { \"write\": [\"/srv/ninep\", "
-                        "\"/srv/read-only\"] } }"));
+                        "\"/srv/fuse\", \"/srv/read-only\"] } }"));
         notes = strv_join(made.plan->notes, "\n");
         ASSERT_CONTAINS(notes, "/srv/ninep: it is on 9p");
+        ASSERT_CONTAINS(notes, "/srv/fuse: it is on FUSE");
         ASSERT_CONTAINS(notes, "/srv/read-only: it is on a read-only mount");
 }
 

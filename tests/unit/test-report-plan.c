@@ -120,6 +120,41 @@ TEST(text_names_what_will_be_done) {
                 ASSERT_CONTAINS(text, protection_to_string(id));
 }
 
+TEST(a_wish_that_nothing_enforces_is_told_as_one) {
+        static const struct {
+                ProtectionId id;
+                const char *line;
+        } cases[] = {
+                { PROTECTION_UNIX_PATH, "UNIX sockets: list (not enforced)\n" },
+                { PROTECTION_TCP_CONNECT, "(connect: 443 8080 (not enforced); bind: none)\n" },
+                { PROTECTION_TCP_BIND, "(connect: 443 8080; bind: none (not enforced))\n" },
+                { PROTECTION_NETWORK, "only TCP (not enforced) ports (connect: 443 8080; bind: none)\n" },
+                { PROTECTION_MEMORY, "memory 512M (not enforced), tasks 64, cpu 150%\n" },
+                { PROTECTION_TASKS, "memory 512M, tasks 64 (not enforced), cpu 150%\n" },
+                { PROTECTION_CPU, "memory 512M, tasks 64, cpu 150% (not enforced)\n" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Plan plan = make_plan();
+                ReportStyle style = {};
+                _cleanup_free_ char *text = NULL;
+
+                plan.protections[cases[i].id].state = PROTECTION_MISSING;
+                text = plan_text(&plan, REPORT_PLANNED, &style);
+                ASSERT_CONTAINS(text, cases[i].line);
+        }
+}
+
+TEST(json_has_no_consequence_of_what_nobody_wants) {
+        Plan plan = make_plan();
+        _cleanup_jsonc_ json_object *json = NULL;
+
+        plan.protections[PROTECTION_SIGNAL].consequence = "No signal gets out.";
+        ASSERT_OK(report_plan_json(&plan, REPORT_PLANNED, &json));
+        ASSERT_LACKS(jsonc_to_text(json, NULL), "No signal gets out.");
+        ASSERT_CONTAINS(jsonc_to_text(json, NULL), "Only the listed paths can be written.");
+}
+
 TEST(secrets_are_in_neither_form) {
         Plan plan = make_plan();
         ReportStyle style = {};
