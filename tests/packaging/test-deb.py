@@ -51,7 +51,8 @@ def seen_from_inside():
         shutil.copytree(builds.deb_directory(SUITE), workshop.root / 'srv/mcp')
         changes = builds.only(workshop.root / 'srv/mcp', '*.changes')
         found = workshop.call(
-            'lintian', '--allow-root', '--display-info', '--pedantic', '--fail-on', 'none', f'/srv/mcp/{changes.name}'
+            *('lintian', '--allow-root', '--display-info', '--display-experimental', '--pedantic', '--fail-on', 'none'),
+            f'/srv/mcp/{changes.name}',
         )
         policy = workshop.call('dpkg-query', '-W', '-f', '${Version}', 'debian-policy')
     return found.splitlines(), policy

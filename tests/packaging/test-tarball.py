@@ -85,6 +85,15 @@ def a_version_without_news_is_refused():
 
 
 @case
+def packagers_are_told_of_every_option():
+    options = re.findall(r"^option\('([^']+)'", (unpacked() / 'meson_options.txt').read_text(encoding='utf-8'), re.MULTILINE)
+    page = (unpacked() / 'packaging/FOR-PACKAGERS.md').read_text(encoding='utf-8')
+    if not options:
+        yield 'no option was found'
+    yield from (f'-D{name}= is not in FOR-PACKAGERS.md' for name in options if f'`-D{name}=' not in page)
+
+
+@case
 def reuse_finds_copyright_and_licence_of_every_file():
     """It looks for the licence's text in a directory that our top level does not have."""
     (unpacked() / 'LICENSES').mkdir()
