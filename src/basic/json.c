@@ -325,7 +325,7 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
         const JsonValue *first_bad = NULL;
         size_t kept = 0;
 
-        if (object->n_items < 2)
+        if (object->n_items < 2 || (r->flags & JSON_DUPLICATES))
                 return 0;
         sorted = malloc(object->n_items * sizeof(JsonValue *));
         if (!sorted)

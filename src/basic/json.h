@@ -33,7 +33,8 @@ typedef enum JsonType {
 typedef enum JsonFlags {
         JSON_STRICT = 0,
         JSON_RELAXED = 1 << 0,
-        JSON_LARGE = 1 << 1, /* up to JSON_LARGE_MAX: clients keep their history beside their servers */
+        JSON_LARGE = 1 << 1,      /* up to JSON_LARGE_MAX: clients keep their history beside their servers */
+        JSON_DUPLICATES = 1 << 2, /* strict, but duplicate keys stay: it is for the caller to judge them */
 } JsonFlags;
 
 typedef struct JsonValue JsonValue;

@@ -12,12 +12,15 @@
 #define MEMORY_BYTES_MAX  ((uint64_t) INT64_MAX) /* memory.max counts pages in a signed long */
 #define MAX_PROCESSES_MAX 4194304U               /* PID_MAX_LIMIT; pids.max refuses what is above */
 
+static void grant_done(ManifestGrant *g) {
+        free(g->original);
+        free(g->path);
+        free(g->pointer);
+}
+
 static void grants_free(ManifestGrant *grants, size_t n) {
-        for (size_t i = 0; i < n; i++) {
-                free(grants[i].original);
-                free(grants[i].path);
-                free(grants[i].pointer);
-        }
+        for (size_t i = 0; i < n; i++)
+                grant_done(grants + i);
         free(grants);
 }
 
@@ -49,18 +52,22 @@ static int read_grant(
                 const JsonValue *item, const ManifestContext *context, Reporter *r, ManifestGrant *ret) {
         const JsonValue *path = manifest_member(item, "path", JSON_STRING);
         int access = manifest_enum(item, "access", access_values, GRANT_READ);
+        int type = manifest_enum(item, "type", type_values, 1);
         int q;
 
         *ret = (ManifestGrant){ .line = item->line, .column = item->column };
         if (!path || path->string_length == 0 || strlen(path->string) != path->string_length)
                 return 0;
         ret->access = access < 0 ? GRANT_READ : (GrantAccess) access;
-        ret->is_file = manifest_enum(item, "type", type_values, 1) == 0;
+        ret->is_file = type == 0;
         ret->original = strdup(path->string);
         ret->pointer = json_pointer(item);
         if (!ret->original || !ret->pointer)
                 return -ENOMEM;
         q = manifest_path(path, context, r, &ret->path);
+        /* Whether it should be a file nobody knows: there is nothing more to find out about it. */
+        if (q == 0 && type < 0)
+                free(TAKE_PTR(ret->path));
         return q == -EINVAL ? 0 : q;
 }
 
@@ -82,6 +89,10 @@ static int read_grants(
                 q = read_grant(item, context, r, *grants + (*n_grants)++);
                 if (q < 0)
                         return q;
+                if (!grants[0][*n_grants - 1].path) {
+                        grant_done(*grants + --*n_grants);
+                        grants[0][*n_grants] = (ManifestGrant){};
+                }
         }
         return 0;
 }
@@ -183,7 +194,7 @@ static uint64_t read_limit(const JsonValue *resources, const char *key, uint64_t
         return manifest_integer(json_get(resources, key), &n) ? MIN(n, max) : 0;
 }
 
-static int read_rest(const JsonValue *v, const ManifestContext *context, ManifestGrants *m) {
+static int read_rest(const JsonValue *v, ManifestGrants *m) {
         const JsonValue *resources = manifest_member(v, "resources", JSON_OBJECT);
         int r;
 
@@ -195,7 +206,7 @@ static int read_rest(const JsonValue *v, const ManifestContext *context, Manifes
                 return r;
         m->memory_bytes = read_limit(resources, "memory_bytes", MEMORY_BYTES_MAX);
         m->max_processes = read_limit(resources, "max_processes", MAX_PROCESSES_MAX);
-        return free_and_strdup(&m->file, context->file);
+        return 0;
 }
 
 int manifest_read(
@@ -226,9 +237,14 @@ int manifest_read(
                         &m->n_denies);
         if (r < 0)
                 return r;
-        if (reporter.n_errors > 0 || problems->failed)
+        r = free_and_strdup(&m->file, context->file);
+        if (r < 0)
+                return r;
+        if (reporter.n_errors > 0 || problems->failed) {
+                *ret = TAKE_PTR(m);
                 return -EINVAL;
-        r = read_rest(v, context, m);
+        }
+        r = read_rest(v, m);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(m);
@@ -245,7 +261,7 @@ int manifest_read_text(
         JsonError error;
         int r;
 
-        r = json_parse(text, size, JSON_STRICT, &root, &error);
+        r = json_parse(text, size, JSON_DUPLICATES, &root, &error);
         if (r == -ENOMEM)
                 return r;
         if (r < 0) {
@@ -256,7 +272,10 @@ int manifest_read_text(
                             r == -E2BIG ? "MCP-M-LIMIT" : "MCP-M-JSON",
                             context->file,
                             &place,
-                            NULL,
+                            r == -E2BIG ? "Make it smaller: one server needs no such manifest."
+                                        : "Write strict JSON: keys and strings in double quotes, no "
+                                          "comments, "
+                                          "no comma behind the last one.",
                             "This is no JSON that a manifest may hold. %s.",
                             error.message);
                 return -EINVAL;

@@ -68,8 +68,9 @@ typedef struct ManifestContext {
         uid_t uid;               /* $UID; (uid_t) -1: not known, and may not be used */
 } ManifestContext;
 
-/* v: the manifest's JSON (inline, or a file's root). All problems at once. 0, or -EINVAL where problems hold errors;
- * -ENOMEM. *ret is set only with 0; warnings and notes may be in problems then. */
+/* v: the manifest's JSON (inline, or a file's root). All problems at once. 0, and warnings and notes may be in problems;
+ * -EINVAL where problems hold errors: *ret, where it is set then, holds the grants and deny entries that are sound, for
+ * finding out what else is wrong and for nothing else; -ENOMEM. */
 int manifest_read(
                 const JsonValue *v,
                 const ManifestContext *context,

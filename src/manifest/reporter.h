@@ -23,5 +23,14 @@ void report(Reporter *r,
             const char *message,
             ...) _printf_(6, 7);
 
+/* The same at a member's key instead of its value: for keys that are themselves the mistake. */
+void report_key(Reporter *r,
+                ProblemLevel level,
+                const char *code,
+                const JsonValue *member,
+                const char *remedy,
+                const char *message,
+                ...) _printf_(6, 7);
+
 /* A string value as messages quote it: cut where it is long. NULL: out of memory. */
 char *report_quote(const JsonValue *v);

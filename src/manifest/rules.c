@@ -16,12 +16,6 @@ static bool array_filled(const JsonValue *v, const char *key) {
         return a && a->n_items > 0;
 }
 
-static bool is_true(const JsonValue *v, const char *key) {
-        const JsonValue *b = manifest_member(v, key, JSON_BOOLEAN);
-
-        return b && b->boolean;
-}
-
 /* Present and not null, of whatever type. */
 static bool is_given(const JsonValue *v, const char *key) {
         const JsonValue *item = json_get(v, key);
@@ -49,19 +43,11 @@ static void check_version(const JsonValue *v, Reporter *r) {
 
 static void check_supervised(const JsonValue *v, Reporter *r) {
         const JsonValue *process = manifest_member(v, "process", JSON_OBJECT);
-        const JsonValue *rollback = manifest_member(v, "rollback", JSON_OBJECT);
         const JsonValue *resources = manifest_member(v, "resources", JSON_OBJECT);
         int strategy = manifest_enum(process, "exec_strategy", exec_values, EXEC_VALUE_MONITOR);
 
         if (strategy < 0 || strategy == EXEC_VALUE_SUPERVISED)
                 return;
-        if (is_true(rollback, "enabled"))
-                report(r,
-                       PROBLEM_ERROR,
-                       "MCP-M-ROLLBACK",
-                       json_get(rollback, "enabled"),
-                       "Set it to false.",
-                       "Rollback needs \"exec_strategy\": \"supervised\" in /process.");
         if (is_given(resources, "memory_bytes") || is_given(resources, "max_processes"))
                 report(r,
                        PROBLEM_ERROR,
@@ -145,9 +131,7 @@ static void check_ranges(const JsonValue *ranges, uint64_t *total, Reporter *r) 
         }
 }
 
-static void check_localhost(const JsonValue *network, const JsonValue *ports, Reporter *r) {
-        const char *key = array_filled(ports, "localhost") ? "localhost" : "localhost_range";
-
+static void check_localhost(const JsonValue *network, const JsonValue *ports, const char *key, Reporter *r) {
         if (!array_filled(ports, key) ||
             manifest_enum(network, "mode", network_values, NETWORK_VALUE_UNRESTRICTED) !=
                             NETWORK_VALUE_UNRESTRICTED)
@@ -159,8 +143,7 @@ static void check_localhost(const JsonValue *network, const JsonValue *ports, Re
                        json_get(ports, key),
                        "Set /network/mode to \"blocked\", or list these ports in \"connect\" and \"bind\".",
                        "With \"unrestricted\" and a \"connect\" or \"bind\" list the ports of \"%s\" would "
-                       "be "
-                       "blocked.",
+                       "be blocked.",
                        key);
         else
                 report(r,
@@ -191,7 +174,8 @@ static void check_ports(const JsonValue *network, Reporter *r) {
                        "These are %" PRIu64 " ports, ranges counted port by port; at most %u are taken.",
                        total,
                        MANIFEST_PORTS_MAX);
-        check_localhost(network, ports, r);
+        check_localhost(network, ports, "localhost", r);
+        check_localhost(network, ports, "localhost_range", r);
 }
 
 /* ---- what cannot be had here, and what is taken without an effect ---- */

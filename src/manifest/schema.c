@@ -157,7 +157,7 @@ static const ObjectShape resources_shape = {
 /* ---- the whole ---- */
 
 static const Field manifest_fields[] = {
-        STRING("version", FIELD_REQUIRED),
+        { .key = "version", .type = JSON_STRING, .flags = FIELD_REQUIRED, .example = "0.1.0" },
         STRING("$schema", FIELD_NULLABLE),
         OPTIONAL_OBJECT("filesystem", filesystem_shape),
         OPTIONAL_OBJECT("network", network_shape),

@@ -20,7 +20,8 @@ typedef struct Field Field;
 struct Field {
         const char *key;
         JsonType type;
-        unsigned flags;            /* FieldFlags */
+        unsigned flags;      /* FieldFlags */
+        const char *example; /* of a required string: what a message says to write; NULL: nothing special */
         const char *const *values; /* of a string: the only ones, NULL-terminated */
         uint64_t min, max;         /* of an integer */
         size_t exact_items;        /* of an array: neither more nor fewer; 0: any number */

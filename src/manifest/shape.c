@@ -21,6 +21,30 @@ static char *values_list(const char *const *values) {
         return joined ? strformat("Write one of \"%s\".", joined) : NULL;
 }
 
+/* What to write instead of something of another type. NULL: out of memory, or nothing short to say. */
+static char *type_remedy(const Field *f) {
+        static const char *const words[_JSON_TYPE_MAX] = {
+                [JSON_BOOLEAN] = "Write true or false.",
+                [JSON_INTEGER] = "Write a number, without quotes.",
+                [JSON_STRING] = "Write a string in double quotes.",
+                [JSON_ARRAY] = "Write a list in brackets: […].",
+                [JSON_OBJECT] = "Write an object in braces: {…}.",
+        };
+
+        return f->values ? values_list(f->values) : strdup(words[f->type]);
+}
+
+static char *keys_list(const ObjectShape *o) {
+        _cleanup_strv_free_ char **keys = NULL;
+        _cleanup_free_ char *joined = NULL;
+
+        for (size_t i = 0; i < o->n_fields; i++)
+                if (strv_extend(&keys, o->fields[i].key) < 0)
+                        return NULL;
+        joined = strv_join(keys, "\", \"");
+        return joined ? strformat("Known here are \"%s\".", joined) : NULL;
+}
+
 static void check_string(const Field *f, const JsonValue *v, Reporter *r) {
         _cleanup_free_ char *name = field_name(f), *quoted = report_quote(v), *list = NULL;
 
@@ -29,7 +53,7 @@ static void check_string(const Field *f, const JsonValue *v, Reporter *r) {
                        PROBLEM_ERROR,
                        "MCP-M-NUL",
                        v,
-                       NULL,
+                       "Take it out.",
                        "%s has a NUL character in it.",
                        strempty(name));
                 return;
@@ -75,7 +99,7 @@ static void check_integer(const Field *f, const JsonValue *v, Reporter *r) {
                        PROBLEM_ERROR,
                        "MCP-M-RANGE",
                        v,
-                       NULL,
+                       "Write a number in that range, or take it out.",
                        "%s has to be from %" PRIu64 " to %" PRIu64 ".",
                        strempty(name),
                        f->min,
@@ -93,7 +117,7 @@ static void check_array(const Field *f, const JsonValue *v, Reporter *r) {
                        PROBLEM_ERROR,
                        "MCP-M-COUNT",
                        v,
-                       NULL,
+                       "Write the first and the last: [8000, 8010].",
                        "%s has to hold exactly %zu values, not %zu.",
                        strempty(name),
                        f->exact_items,
@@ -159,35 +183,47 @@ static void unknown_key(const ObjectShape *o, const JsonValue *v, Reporter *r) {
 
         if (near) {
                 remedy = strformat("Write \"%s\", if that is meant.", near);
-                report(r,
-                       PROBLEM_ERROR,
-                       "MCP-M-NEAR-MISS",
-                       v,
-                       remedy,
-                       "The key \"%.64s\" is not known here, and is too close to \"%s\" to be passed over.",
-                       v->key,
-                       near);
+                report_key(r,
+                           PROBLEM_ERROR,
+                           "MCP-M-NEAR-MISS",
+                           v,
+                           remedy,
+                           "The key \"%.64s\" is not known here, and is too close to \"%s\" to be passed "
+                           "over.",
+                           v->key,
+                           near);
                 return;
         }
         if (home)
                 remedy = strformat("The key \"%s\" belongs to %s.", v->key, home);
+        else if (o->closed)
+                remedy = keys_list(o);
         if (o->closed)
-                report(r,
-                       PROBLEM_ERROR,
-                       "MCP-M-UNKNOWN-KEY",
-                       v,
-                       remedy,
-                       "The key \"%.64s\" is not known here, and %s takes no others.",
-                       v->key,
-                       o->pointer);
+                report_key(r,
+                           PROBLEM_ERROR,
+                           "MCP-M-UNKNOWN-KEY",
+                           v,
+                           remedy,
+                           "The key \"%.64s\" is not known here, and %s takes no others.",
+                           v->key,
+                           o->pointer);
         else
-                report(r,
-                       PROBLEM_WARNING,
-                       "MCP-M-UNKNOWN-KEY",
-                       v,
-                       remedy,
-                       "The key \"%.64s\" is not known to version 0.1.0 of manifests and has no effect.",
-                       v->key);
+                report_key(r,
+                           PROBLEM_WARNING,
+                           "MCP-M-UNKNOWN-KEY",
+                           v,
+                           remedy,
+                           "The key \"%.64s\" is not known to version 0.1.0 of manifests and has no effect.",
+                           v->key);
+}
+
+static void missing_key(const Field *f, const JsonValue *v, Reporter *r) {
+        _cleanup_free_ char *values = f->values ? strv_join((char *const *) f->values, "\", \"") : NULL;
+        _cleanup_free_ char *remedy =
+                        values ? strformat("Add \"%s\": one of \"%s\".", f->key, values)
+                               : strformat("Add \"%s\": \"%s\".", f->key, f->example ? f->example : "…");
+
+        report(r, PROBLEM_ERROR, "MCP-M-REQUIRED", v, remedy, "The key \"%s\" is missing here.", f->key);
 }
 
 static void check_object(const ObjectShape *o, const JsonValue *v, Reporter *r) {
@@ -195,39 +231,44 @@ static void check_object(const ObjectShape *o, const JsonValue *v, Reporter *r) 
 
         for (size_t i = 0; i < o->n_fields; i++)
                 if ((o->fields[i].flags & FIELD_REQUIRED) && !json_get(v, o->fields[i].key))
-                        report(r,
-                               PROBLEM_ERROR,
-                               "MCP-M-REQUIRED",
-                               v,
-                               NULL,
-                               "The key \"%s\" is missing here.",
-                               o->fields[i].key);
+                        missing_key(o->fields + i, v, r);
         JSON_FOREACH (item, v) {
                 const Field *f = NULL;
 
                 for (size_t i = 0; i < o->n_fields && !f; i++)
                         if (streq(o->fields[i].key, item->key))
                                 f = o->fields + i;
-                if (f)
-                        check_field(f, item, r);
-                else
+                if (!f)
                         unknown_key(o, item, r);
+                else if (item->hidden_line > 0 || json_get(v, item->key) != item)
+                        report_key(r,
+                                   PROBLEM_ERROR,
+                                   "MCP-M-DUPLICATE-KEY",
+                                   item,
+                                   "Keep one of them.",
+                                   "The key \"%s\" is there twice.",
+                                   item->key);
+                else
+                        check_field(f, item, r);
         }
 }
 
 static void check_field(const Field *f, const JsonValue *v, Reporter *r) {
-        _cleanup_free_ char *name = NULL;
+        _cleanup_free_ char *name = NULL, *remedy = NULL;
         bool number = f->type == JSON_INTEGER && v->type == JSON_REAL;
 
         if (v->type == JSON_NULL && (f->flags & FIELD_NULLABLE))
                 return;
         if (v->type != f->type && !number) {
                 name = field_name(f);
+                remedy = v->type == JSON_NULL && !(f->flags & FIELD_REQUIRED) && f->key
+                                         ? strdup("Leave the key out instead.")
+                                         : type_remedy(f);
                 report(r,
                        PROBLEM_ERROR,
                        "MCP-M-TYPE",
                        v,
-                       v->type == JSON_NULL ? "Leave the key out instead." : NULL,
+                       remedy,
                        "%s has to be %s, not %s.",
                        strempty(name),
                        json_type_to_string(f->type),

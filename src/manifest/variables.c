@@ -26,7 +26,7 @@ static int too_long(Expansion *e) {
                PROBLEM_ERROR,
                "MCP-M-PATH",
                e->at,
-               NULL,
+               "Name the place by a shorter path.",
                "This path is longer than %d bytes, the longest that the kernel takes.",
                PATH_MAX - 1);
         return -EINVAL;

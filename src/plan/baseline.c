@@ -54,10 +54,9 @@ static const struct {
 };
 
 int plan_resolve_future(const HostFacts *host, const char *path, char **ret) {
-        _cleanup_free_ char *head = NULL;
+        _cleanup_free_ char *head = path_simplify(path), *simple = path_simplify(path);
 
-        head = path_simplify(path);
-        if (!head)
+        if (!head || !simple)
                 return -ENOMEM;
         for (size_t cut = strlen(head);;) {
                 _cleanup_path_facts_ PathFacts facts = {};
@@ -65,18 +64,19 @@ int plan_resolve_future(const HostFacts *host, const char *path, char **ret) {
 
                 r = host->resolve(host->userdata, cut == 0 ? "/" : head, &facts);
                 if (r >= 0) {
-                        const char *rest = path + strlen(path);
-                        _cleanup_free_ char *simple = path_simplify(path);
+                        const char *rest = simple + cut + strspn(simple + cut, "/");
 
-                        if (!simple)
-                                return -ENOMEM;
-                        rest = simple + cut;
-                        rest += strspn(rest, "/");
+                        /* Where ".." leads is known once there is something to go up from. */
+                        if (path_has_dotdot(rest))
+                                return -ENOENT;
                         *ret = *rest ? path_join(facts.resolved, rest) : strdup(facts.resolved);
                         return *ret ? 0 : -ENOMEM;
                 }
                 if (r != -ENOENT || cut == 0)
                         return r;
+                /* A link to nowhere: nor is it known where that will lead. */
+                if (host->is_link && host->is_link(host->userdata, head) == 1)
+                        return -ENOENT;
                 while (cut > 0 && head[cut - 1] != '/')
                         cut--;
                 while (cut > 0 && head[cut - 1] == '/')

@@ -76,13 +76,16 @@ static const unsigned manifest_access[] = {
         [GRANT_READWRITE] = ACCESS_READ | ACCESS_EXECUTE | ACCESS_WRITE | ACCESS_MAKE_DEVICE,
 };
 
-/* A problem at a grant: the manifest's own file and place. */
+/* A problem at a grant: the manifest's own file and place. resolved: where the path leads; NULL: not known. */
 static void grant_problem(
                 PlanContext *c,
                 const ManifestGrant *g,
+                const char *resolved,
                 const char *remedy,
                 const char *why,
                 const char *detail) {
+        bool expanded = !streq(g->original, g->path), linked = resolved && !streq(resolved, g->path);
+
         problem_add_at(c->problems,
                        PROBLEM_ERROR,
                        "MCP-P-MANIFEST-PATH",
@@ -91,11 +94,13 @@ static void grant_problem(
                        g->column,
                        g->pointer,
                        remedy,
-                       "The path %s%s%s%s (manifest %s) %s%s.",
+                       "The path %s%s%s%s%s%s (manifest %s) %s%s.",
                        g->original,
-                       streq(g->original, g->path) ? "" : " (",
-                       streq(g->original, g->path) ? "" : g->path,
-                       streq(g->original, g->path) ? "" : ")",
+                       expanded ? " (" : "",
+                       expanded ? g->path : "",
+                       expanded ? ")" : "",
+                       linked ? " -> " : "",
+                       linked ? resolved : "",
                        g->pointer,
                        why,
                        detail);
@@ -147,6 +152,28 @@ void plan_refuse_rule(
                        text);
 }
 
+static void unresolved_grant(PlanContext *c, const ManifestGrant *g, int error) {
+        bool missing = error == -ENOENT,
+             link = missing && c->host->is_link && c->host->is_link(c->host->userdata, g->path) == 1;
+
+        grant_problem(c,
+                      g,
+                      NULL,
+                      missing ? "Make it, or take the grant out."
+                              : "Correct the path, or take the grant out.",
+                      link      ? "is a link to what does not exist"
+                      : missing ? "does not exist"
+                                : "cannot be resolved: ",
+                      missing ? "" : STRERROR(error));
+}
+
+static unsigned grant_access(PlanContext *c, const ManifestGrant *g) {
+        unsigned access = with_ioctl(c, g->path, manifest_access[g->access]);
+
+        /* Nothing can be made in a file. */
+        return g->is_file ? access & ~(unsigned) ACCESS_MAKE_DEVICE : access;
+}
+
 static int grant_manifest(PlanContext *c) {
         for (size_t i = 0; i < c->manifest->n_grants; i++) {
                 const ManifestGrant *g = c->manifest->grants + i;
@@ -157,17 +184,23 @@ static int grant_manifest(PlanContext *c) {
                 if (r == -ENOMEM)
                         return r;
                 if (r < 0) {
+                        unresolved_grant(c, g, r);
+                        continue;
+                }
+                if (!S_ISDIR(facts.mode) && (endswith(g->original, "/") || endswith(g->original, "/."))) {
                         grant_problem(c,
                                       g,
-                                      r == -ENOENT ? "Make it, or take the grant out."
-                                                   : "Correct the path, or take the grant out.",
-                                      r == -ENOENT ? "does not exist" : "cannot be resolved: ",
-                                      r == -ENOENT ? "" : STRERROR(r));
+                                      facts.resolved,
+                                      "Write it without the slash, and \"type\": \"file\", or name a "
+                                      "directory.",
+                                      "is no directory, which its end says that it is",
+                                      "");
                         continue;
                 }
                 if (g->is_file && S_ISDIR(facts.mode)) {
                         grant_problem(c,
                                       g,
+                                      facts.resolved,
                                       "Write \"type\": \"directory\", or name a file.",
                                       "is a directory, but the grant's type is file",
                                       "");
@@ -176,6 +209,7 @@ static int grant_manifest(PlanContext *c) {
                 if (!g->is_file && !S_ISDIR(facts.mode)) {
                         grant_problem(c,
                                       g,
+                                      facts.resolved,
                                       "Write \"type\": \"file\", or name a directory.",
                                       "is no directory, but the grant's type is directory",
                                       "");
@@ -184,7 +218,7 @@ static int grant_manifest(PlanContext *c) {
                 r =
                                 plan_add_rule(c,
                                               g->path,
-                                              with_ioctl(c, g->path, manifest_access[g->access]),
+                                              grant_access(c, g),
                                               g->is_file ? RULE_WANT_FILE : RULE_WANT_DIRECTORY,
                                               strformat("manifest %s", g->pointer));
                 if (r < 0)
@@ -206,9 +240,13 @@ static int check_denies(PlanContext *c) {
                 if (r < 0) {
                         grant_problem(c,
                                       deny,
+                                      NULL,
                                       "Correct the path, or take the deny entry out.",
-                                      "cannot be resolved: ",
-                                      STRERROR(r));
+                                      r == -ENOENT ? "is denied, but where it will lead depends on what "
+                                                     "will be "
+                                                     "made: it goes on behind what is not there"
+                                                   : "cannot be resolved: ",
+                                      r == -ENOENT ? "" : STRERROR(r));
                         continue;
                 }
                 r = strv_extend(&c->plan->denies, resolved);
@@ -229,6 +267,7 @@ static int check_denies(PlanContext *c) {
                                 return -ENOMEM;
                         grant_problem(c,
                                       deny,
+                                      resolved,
                                       "Grant narrower directories beside it instead of one that covers it.",
                                       "is denied, but Landlock cannot take away from a grant: it ",
                                       why);
@@ -268,6 +307,7 @@ static int check_keys(PlanContext *c) {
         for (size_t i = 0; i < c->plan->n_rules; i++) {
                 PathRule *rule = c->plan->rules + i;
                 const HouseKey *key;
+                bool linked;
 
                 if (!(rule->access & (ACCESS_WRITE | ACCESS_MAKE_DEVICE)) || !rule->resolved)
                         continue;
@@ -283,13 +323,16 @@ static int check_keys(PlanContext *c) {
                                 return -ENOMEM;
                         continue;
                 }
+                linked = !streq(rule->path, rule->resolved);
                 plan_refuse_rule(
                                 c,
                                 rule,
                                 "MCP-P-KEY-TO-THE-HOUSE",
                                 "Grant a directory of the server's own instead.",
-                                "%s (%s) would be writable, and with it %s: %s.",
-                                rule->resolved,
+                                "%s%s%s (%s) would be writable, and with it %s: %s.",
+                                rule->path,
+                                linked ? " -> " : "",
+                                linked ? rule->resolved : "",
                                 rule->source,
                                 key->path,
                                 key->reason);

@@ -83,9 +83,10 @@ static int is_link(void *userdata, const char *path) {
                 return -ENOMEM;
         if (e->looked_at)
                 return e->link;
-        if (e->resolved && e->resolve_error < 0)
+        /* What is not there may as well be what a link leads to. */
+        if (e->resolved && e->resolve_error < 0 && e->resolve_error != -ENOENT)
                 return e->resolve_error;
-        if (e->resolved && streq(e->facts.resolved, path))
+        if (e->resolved && e->resolve_error == 0 && streq(e->facts.resolved, path))
                 return 0;
         e->link = memo->host->is_link(memo->host->userdata, path);
         e->looked_at = true;

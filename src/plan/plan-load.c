@@ -145,6 +145,20 @@ static int load_manifest(
         return manifest_read_text(text, size, &context, ret, problems);
 }
 
+/* The manifest is refused already. Its grants may name what is not there, and the definition may be wrong as well: a plan
+ * is made of what is sound, for its problems alone. */
+static int find_more_problems(
+                const Definition *d,
+                const GlobalIsolation *global,
+                const ManifestGrants *manifest,
+                const HostFacts *host,
+                ProblemList *problems) {
+        _cleanup_plan_ Plan *dropped = NULL;
+        int r = plan_make(d, global, manifest, host, &dropped, problems);
+
+        return r == -ENOMEM ? r : -EINVAL;
+}
+
 int plan_load(const Definition *d,
               const GlobalIsolation *global,
               const HostFacts *host,
@@ -160,6 +174,8 @@ int plan_load(const Definition *d,
                 if (r < 0)
                         return r;
                 r = load_manifest(d, host, env, &manifest, problems);
+                if (r == -EINVAL && manifest)
+                        return find_more_problems(d, global, manifest, host, problems);
                 if (r < 0) {
                         /* plan_make(), which would say them again, is not reached. */
                         problem_list_take(problems, &env_problems);
