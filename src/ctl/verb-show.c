@@ -39,7 +39,11 @@ static int print_text(Ctl *ctl, const ServerEntry *e, const Verdict *v) {
         int r = 0;
 
         if (v->plan)
-                r = report_plan_text(stdout, v->plan, REPORT_PLANNED, &ctl->style);
+                r = report_plan_text(
+                                stdout,
+                                v->plan,
+                                v->status == CTL_OK ? REPORT_PLANNED : REPORT_REFUSED,
+                                &ctl->style);
         if (r < 0)
                 return r;
         printf("\n%14s: %s\n", "Defined in", e->file);

@@ -263,7 +263,7 @@ static const OptionRule option_rules[] = {
           "allow_all",
           NO_EFFECT,
           .message = "\"process_info_mode\" has no effect on Linux, in nono as here.",
-          .remedy = "What a server sees of other processes follows from whether /proc is granted." },
+          .remedy = "Expect that the server sees its user's other processes: /proc is granted to all." },
         { "process",
           "allowed_commands",
           ARRAY_FILLED,

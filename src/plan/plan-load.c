@@ -80,12 +80,24 @@ static int read_manifest_file(
                 r = fd_read_all(fd, JSON_SIZE_MAX, ret, ret_size);
         if (r >= 0 || r == -ENOMEM)
                 return r;
-        problem_note_errno(problems, r);
-        add_at_path_key(problems,
-                        d,
-                        "MCP-M-UNREADABLE",
-                        "Name a file that is there, relative to the definition's directory.",
-                        strformat("The manifest %s cannot be read: %s.", path, STRERROR(r)));
+        if (r == -EFBIG)
+                add_at_path_key(problems,
+                                d,
+                                "MCP-M-LIMIT",
+                                "Make it smaller: one server needs no such manifest.",
+                                strformat("The manifest %s is larger than %u bytes, the most that is read.",
+                                          path,
+                                          JSON_SIZE_MAX));
+        else {
+                problem_note_errno(problems, r);
+                add_at_path_key(problems,
+                                d,
+                                "MCP-M-UNREADABLE",
+                                d->entry ? "Name a file that is there, relative to the definition's "
+                                           "directory."
+                                         : "Name a file that is there.",
+                                strformat("The manifest %s cannot be read: %s.", path, STRERROR(r)));
+        }
         return -EINVAL;
 }
 

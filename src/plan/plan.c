@@ -256,6 +256,14 @@ static void check_state(PlanContext *c) {
                             "The server is quarantined (key quarantined) until someone approves it.");
 }
 
+/* Nothing on mcp-sandbox's command line takes back what a manifest there makes strict. */
+static const char *strict_remedy(const PlanContext *c) {
+        return c->d->entry   ? "Provide what it needs, or set isolation.enforcement to \"best-effort\"."
+               : c->manifest ? "Provide what it needs, or write a definition with the manifest and "
+                               "isolation.enforcement \"best-effort\" and use --definition=."
+                             : "Provide what it needs, or leave out --strict.";
+}
+
 static void judge_protections(PlanContext *c) {
         const Plan *p = c->plan;
 
@@ -276,8 +284,7 @@ static void judge_protections(PlanContext *c) {
                         plan_refuse(c,
                                     "MCP-P-STRICT",
                                     NULL,
-                                    "Provide what it needs, or set isolation.enforcement to "
-                                    "\"best-effort\".",
+                                    strict_remedy(c),
                                     "The protection %s, wanted by %s, cannot be enforced: it needs %s. %s",
                                     protection_to_string(row->id),
                                     row->wanted_by,
@@ -307,6 +314,15 @@ static void judge_protections(PlanContext *c) {
 }
 
 static int collect_notes(PlanContext *c) {
+        if (c->manifest && !c->manifest->scope_abstract && c->plan->unix_sockets == UNIX_NONE) {
+                int r = strv_extend(
+                                &c->plan->notes,
+                                "manifest /process/ipc_mode: \"full\" opens nothing while "
+                                "isolation.unix_sockets is none, which refuses UNIX sockets of all kinds");
+
+                if (r < 0)
+                        return r;
+        }
         for (size_t i = 0; i < c->plan->n_rules; i++) {
                 const PathRule *rule = c->plan->rules + i;
                 int r;

@@ -173,6 +173,35 @@ static bool has_identity(const PlanContext *c) {
         return c->plan->uid != (uid_t) -1 && c->plan->uid != 0;
 }
 
+/* What holds a row here, where that is not the same for every plan and kernel: nothing is named that does not take part.
+ * Where the row is missing, what would hold it. */
+static const char *by_tcp(const PlanContext *c, bool landlock, const char *both) {
+        return c->plan->network == NETWORK_MODE_BLOCKED && !landlock ? "seccomp" : both;
+}
+static const char *connect_mechanism(const PlanContext *c) {
+        return by_tcp(c,
+                      c->plan->confined && (c->host->landlock.handled_net & LL_NET_CONNECT_TCP),
+                      "Landlock CONNECT_TCP, seccomp");
+}
+static const char *bind_mechanism(const PlanContext *c) {
+        return by_tcp(c,
+                      c->plan->confined && (c->host->landlock.handled_net & LL_NET_BIND_TCP),
+                      "Landlock BIND_TCP, seccomp");
+}
+static const char *unix_mechanism(const PlanContext *c) {
+        if (c->plan->unix_sockets == UNIX_LIST)
+                return "Landlock RESOLVE_UNIX";
+        return handled(c, LL_FS_RESOLVE_UNIX) ? "seccomp, Landlock RESOLVE_UNIX" : "seccomp";
+}
+static const char *abstract_mechanism(const PlanContext *c) {
+        bool scoped = c->plan->confined && c->plan->scope_abstract &&
+                      (c->host->landlock.scoped & LL_SCOPE_ABSTRACT_UNIX);
+
+        if (c->plan->unix_sockets != UNIX_NONE)
+                return "Landlock scope";
+        return scoped ? "seccomp, Landlock scope" : "seccomp";
+}
+
 /* One row per protection. abi and linux: what it takes of Landlock, 0 where something else (needs) decides. */
 static const struct {
         const char *(*wanted_by)(const PlanContext *c);
@@ -182,6 +211,7 @@ static const struct {
         const char *mechanism;
         const char *holds, *lacks;
         const char *unconfined; /* lacks, where there is no Landlock at all; NULL: the same */
+        const char *(*choose_mechanism)(const PlanContext *c); /* instead of mechanism */
 } rows[_PROTECTION_MAX] = {
         [PROTECTION_FS_WRITE] = {
                 by_sandbox, has_write, 1, "5.13", NULL, "Landlock WRITE_FILE, MAKE_* and REMOVE_*",
@@ -211,15 +241,15 @@ static const struct {
                 "The server can control devices that its user can open.",
         },
         [PROTECTION_TCP_CONNECT] = {
-                by_network, has_connect, 4, "6.7", NULL, "Landlock CONNECT_TCP, seccomp",
+                by_network, has_connect, 4, "6.7", NULL, NULL,
                 "TCP connections are made to the listed ports only.",
-                "The server can connect to any TCP port.",
+                "The server can connect to any TCP port.", NULL, connect_mechanism,
         },
         [PROTECTION_TCP_BIND] = {
-                by_network, has_bind, 4, "6.7", NULL, "Landlock BIND_TCP, seccomp",
+                by_network, has_bind, 4, "6.7", NULL, NULL,
                 "TCP sockets are bound to the listed ports only; where there are any, listening without binding "
 "still gets a port of the kernel's choice.",
-                "The server can listen on any TCP port that its user can.",
+                "The server can listen on any TCP port that its user can.", NULL, bind_mechanism,
         },
         [PROTECTION_NETWORK] = {
                 by_network, has_seccomp, 0, NULL, "seccomp filters, which this kernel or build does not have", "seccomp",
@@ -227,14 +257,15 @@ static const struct {
                 "The server can use the network beside TCP: UDP, ICMP, raw sockets.",
         },
         [PROTECTION_UNIX_PATH] = {
-                by_unix, has_unix_path, 9, "7.1", NULL, "seccomp; Landlock RESOLVE_UNIX for a list",
+                by_unix, has_unix_path, 9, "7.1", NULL, NULL,
                 "No UNIX socket outside the sandbox can be reached but the listed ones.",
                 "The server can connect to every UNIX socket that its user can: the session bus, agents, docker.",
+                NULL, unix_mechanism,
         },
         [PROTECTION_UNIX_ABSTRACT] = {
-                by_abstract, has_abstract, 6, "6.12", NULL, "Landlock scope; seccomp with unix_sockets none",
+                by_abstract, has_abstract, 6, "6.12", NULL, NULL,
                 "No abstract UNIX socket outside the sandbox can be reached.",
-                "The server can connect to abstract UNIX sockets of others.",
+                "The server can connect to abstract UNIX sockets of others.", NULL, abstract_mechanism,
         },
         [PROTECTION_SIGNAL] = {
                 by_signal, has_signal, 6, "6.12", NULL, "Landlock scope",
@@ -327,7 +358,8 @@ int plan_protections(PlanContext *c) {
                 *p = (Protection){
                         .id = id,
                         .wanted_by = rows[id].wanted_by(c),
-                        .mechanism = rows[id].mechanism,
+                        .mechanism = rows[id].choose_mechanism ? rows[id].choose_mechanism(c)
+                                                               : rows[id].mechanism,
                         .consequence = rows[id].holds,
                 };
                 if (!p->wanted_by)

@@ -218,17 +218,23 @@ static void print_title(FILE *f, const ReportStyle *style, const char *title) {
 }
 
 static const char *files_title(const Plan *plan, ReportTense tense) {
+        static const char *const all[] = {
+                [REPORT_PLANNED] = "Files: only what is listed will be readable, writable or executable",
+                [REPORT_RUNNING] = "Files: only what is listed is readable, writable or executable",
+                [REPORT_REFUSED] = "Files: only what is listed would be readable, writable or executable",
+        };
+        static const char *const writes[] = {
+                [REPORT_PLANNED] = "Files: reads will not be confined but for devices, writes only where it "
+                                   "says w",
+                [REPORT_RUNNING] =
+                                "Files: reads are not confined but for devices, writes only where it says w",
+                [REPORT_REFUSED] = "Files: reads would not be confined but for devices, writes only where "
+                                   "it says w",
+        };
+
         if (!plan->confined)
                 return "Files: not confined; these rules will not be applied";
-        if (plan->reads_confined)
-                return tense == REPORT_RUNNING
-                                       ? "Files: only what is listed is readable, writable or executable"
-                                       : "Files: only what is listed will be readable, writable or "
-                                         "executable";
-        return tense == REPORT_RUNNING
-                               ? "Files: reads are not confined but for devices, writes only where it says w"
-                               : "Files: reads will not be confined but for devices, writes only where it "
-                                 "says w";
+        return plan->reads_confined ? all[tense] : writes[tense];
 }
 
 static int print_rules(FILE *f, const Plan *plan, ReportTense tense, const ReportStyle *style) {
@@ -358,8 +364,21 @@ static int print_notes(FILE *f, const Plan *plan, const ReportStyle *style) {
 }
 
 int report_plan_text(FILE *f, const Plan *plan, ReportTense tense, const ReportStyle *style) {
+        static const char *const held[] = {
+                [REPORT_PLANNED] = "What will hold",
+                [REPORT_RUNNING] = "What holds",
+                [REPORT_REFUSED] = "What would hold",
+        };
         int r;
 
+        if (tense == REPORT_REFUSED) {
+                r = print_key(f,
+                              style,
+                              "Start",
+                              strdup("it will not: this is what would be, were nothing wrong"));
+                if (r < 0)
+                        return r;
+        }
         r = print_head(f, plan, style);
         if (r < 0)
                 return r;
@@ -372,12 +391,7 @@ int report_plan_text(FILE *f, const Plan *plan, ReportTense tense, const ReportS
         r = print_consequences(f, plan, PROTECTION_MISSING, "Missing", style);
         if (r < 0)
                 return r;
-        r = print_consequences(
-                        f,
-                        plan,
-                        PROTECTION_ENFORCED,
-                        tense == REPORT_RUNNING ? "What holds" : "What will hold",
-                        style);
+        r = print_consequences(f, plan, PROTECTION_ENFORCED, held[tense], style);
         if (r < 0)
                 return r;
         return print_notes(f, plan, style);

@@ -3,7 +3,7 @@
 
 /* The Plan, for people and for programs. Never prints a secret: of the environment only the names, of the arguments
  * only their number. Never claims more than there is: what a plan says "will be enforced", what a running session was
- * started under is "enforced". */
+ * started under is "enforced", and of a plan that is refused nothing comes about: it "would be enforced". */
 
 #include "plan/plan.h"
 #include "report/json-out.h"
@@ -12,6 +12,7 @@
 typedef enum ReportTense {
         REPORT_PLANNED, /* a start would do this */
         REPORT_RUNNING, /* a process runs under it */
+        REPORT_REFUSED, /* a start would fail, or be refused */
 } ReportTense;
 
 /* -ENOMEM. */

@@ -10,7 +10,9 @@
 const char *report_protection_state(ProtectionState state, ReportTense tense) {
         switch (state) {
         case PROTECTION_ENFORCED:
-                return tense == REPORT_RUNNING ? "enforced" : "will be enforced";
+                return tense == REPORT_RUNNING   ? "enforced"
+                       : tense == REPORT_REFUSED ? "would be enforced"
+                                                 : "will be enforced";
         case PROTECTION_MISSING:
                 return "missing";
         case PROTECTION_NOT_WANTED:

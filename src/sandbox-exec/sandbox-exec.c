@@ -88,7 +88,7 @@ static int make_state_dir(const char *instance, HostProbe *probe) {
         return 0;
 }
 
-static int print_json(const Plan *plan, const ProblemList *problems) {
+static int print_json(const Plan *plan, const ProblemList *problems, bool starts) {
         _cleanup_json_out_ JsonOut out = {};
         json_object *plan_json = NULL, *problems_json = NULL, *root = NULL;
         int r;
@@ -102,6 +102,7 @@ static int print_json(const Plan *plan, const ProblemList *problems) {
         r = report_problems_json(problems, &problems_json);
         if (r < 0)
                 return r;
+        json_out_boolean(&out, out.root, "starts", starts);
         if (plan)
                 json_out_value(&out, out.root, "plan", plan_json);
         json_out_value(&out, out.root, "problems", problems_json);
@@ -128,12 +129,13 @@ static int dry_run(const Options *o, const Plan *plan, const ProblemList *proble
         int r = 0;
 
         if (o->json)
-                r = print_json(plan, problems);
+                r = print_json(plan, problems, result >= 0);
         else {
                 set_locale();
                 report_style_init(&style, STDOUT_FILENO);
                 if (plan)
-                        r = report_plan_text(stdout, plan, REPORT_PLANNED, &style);
+                        r = report_plan_text(
+                                        stdout, plan, result < 0 ? REPORT_REFUSED : REPORT_PLANNED, &style);
                 if (r >= 0)
                         r = print_problems(problems);
         }

@@ -181,6 +181,19 @@ TEST(plan_claims_nothing_that_is_not_enforced_yet) {
         ASSERT_CONTAINS(running, "What holds");
 }
 
+TEST(plan_that_is_refused_claims_nothing) {
+        Plan plan = make_plan();
+        ReportStyle style = {};
+        _cleanup_free_ char *text = plan_text(&plan, REPORT_REFUSED, &style);
+
+        ASSERT_CONTAINS(text, "Start: it will not");
+        ASSERT_CONTAINS(text, "would be enforced");
+        ASSERT_CONTAINS(text, "What would hold");
+        ASSERT_LACKS(text, "will be enforced");
+        ASSERT_LACKS(text, "will hold");
+        ASSERT_LACKS(text, "will be readable");
+}
+
 TEST(unconfined_is_said) {
         Plan plan = make_plan();
         ReportStyle style = {};
