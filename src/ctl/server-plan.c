@@ -186,6 +186,14 @@ int server_plan(Ctl *ctl, const Definition *d, const GlobalIsolation *global, Ve
         return r < 0 ? r : plan_on(&h, d, global, ret);
 }
 
+int server_check_manifest(Ctl *ctl, const Definition *d, ProblemList *problems) {
+        _cleanup_plan_host_ PlanHost h = {};
+        int r;
+
+        r = plan_host_init(ctl, d, &h);
+        return r < 0 ? r : plan_check_manifest(d, &h.facts, problems);
+}
+
 int server_why(Ctl *ctl,
                const Definition *d,
                const GlobalIsolation *global,

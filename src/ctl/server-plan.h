@@ -32,3 +32,6 @@ int server_why(Ctl *ctl,
                const WhyQuestion *q,
                Verdict *ret,
                Why *ret_why);
+
+/* What is wrong with the manifest of a definition that is wrong itself: plan_check_manifest() as on a start. */
+int server_check_manifest(Ctl *ctl, const Definition *d, ProblemList *problems);

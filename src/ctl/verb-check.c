@@ -76,7 +76,7 @@ static int check_definition(Ctl *ctl, Check *c, const Definition *d, const Globa
 
         if (problem_list_has_errors(&c->problems)) {
                 c->status = CTL_DEFINITION;
-                return 0;
+                return d && !d->remote ? server_check_manifest(ctl, d, &c->problems) : 0;
         }
         if (!d || d->remote)
                 return 0;

@@ -196,3 +196,17 @@ int plan_load(const Definition *d,
         }
         return plan_make(d, global, manifest, host, ret, problems);
 }
+
+int plan_check_manifest(const Definition *d, const HostFacts *host, ProblemList *problems) {
+        _cleanup_manifest_ ManifestGrants *manifest = NULL;
+        _cleanup_problems_ ProblemList env_problems = {};
+        _cleanup_strv_free_ char **env = NULL;
+        int r;
+
+        if (!d->isolation.manifest && !d->isolation.manifest_path.value)
+                return 0;
+        r = plan_server_env(d, host, &env, &env_problems);
+        if (r >= 0)
+                r = load_manifest(d, host, env, &manifest, problems);
+        return r == -ENOMEM ? r : 0;
+}

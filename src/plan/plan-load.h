@@ -15,3 +15,7 @@ int plan_load(const Definition *d,
               const HostFacts *host,
               Plan **ret,
               ProblemList *problems);
+
+/* What is wrong with the manifest of a definition that is wrong itself, and so gets no plan: a person wants to see both at
+ * once. 0, whatever was found; -ENOMEM. */
+int plan_check_manifest(const Definition *d, const HostFacts *host, ProblemList *problems);

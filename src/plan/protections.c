@@ -75,13 +75,14 @@ static bool limit_wanted(uint64_t limit) {
 }
 
 static const char *by_memory(const PlanContext *c) {
-        if (c->manifest && c->manifest->memory_bytes > 0)
+        if (c->manifest && c->manifest->memory_bytes > 0 && c->plan->memory_max == c->manifest->memory_bytes)
                 return "manifest resources.memory_bytes";
         return limit_wanted(c->plan->memory_max) || limit_wanted(c->plan->swap_max) ? "limits.memory" : NULL;
 }
 
 static const char *by_tasks(const PlanContext *c) {
-        if (c->manifest && c->manifest->max_processes > 0)
+        if (c->manifest && c->manifest->max_processes > 0 &&
+            c->plan->tasks_max == c->manifest->max_processes)
                 return "manifest resources.max_processes";
         return limit_wanted(c->plan->tasks_max) ? "limits.tasks" : NULL;
 }

@@ -193,9 +193,10 @@ static int run(const Options *o) {
         if (o->name && make_state_dir(d->instance, &probe) < 0)
                 return EXIT_DEFINITION;
 
-        if (problem_list_has_errors(&problems))
-                r = -EINVAL;
-        else
+        if (problem_list_has_errors(&problems)) {
+                r = plan_check_manifest(d, &probe.facts, &problems);
+                r = r < 0 ? r : -EINVAL;
+        } else
                 r = plan_load(d, &no_global, &probe.facts, &plan, &problems);
         if (r == -ENOMEM || problems.failed)
                 return out_of_memory();
