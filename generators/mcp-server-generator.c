@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <sched.h>
+#include <sys/wait.h>
 
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
@@ -13,6 +15,12 @@
 #include "server-units.h"
 
 #define KMSG_MAX 900U /* a record of /dev/kmsg is cut at 1024 bytes, its prefix included */
+
+/* A process more costs as much as some dozens of servers. */
+enum {
+        SERVERS_PER_WRITER = 200,
+        WRITERS_MAX = 8,
+};
 
 extern char **environ;
 
@@ -98,48 +106,105 @@ static void log_write_error(const Log *log, const ServerEntry *entry, int error)
         log_line(log, PROBLEM_ERROR, escaped ?: "Out of memory.");
 }
 
-/* One server that fails costs no other one. Returns the first failure to write. */
-static int write_all(const UnitsContext *context, const ServerList *list, const Log *log) {
-        int result = 0;
+typedef struct Output {
+        UnitsContext context;
+        const Log *log;
+        int result; /* the first failure to write */
+} Output;
 
-        for (size_t i = 0; i < list->n_items; i++) {
-                _cleanup_problems_ ProblemList problems = {};
-                const ServerEntry *entry = &list->items[i];
-                int r;
+/* One server that fails costs no other one. */
+static int write_server(ServerEntry *entry, void *userdata) {
+        _cleanup_problems_ ProblemList problems = {};
+        Output *output = userdata;
+        int r;
 
-                log_problems(log, &entry->problems);
-                if (!server_has_units(entry))
-                        continue;
-                r = server_units_write(context, entry, &problems);
-                log_problems(log, &problems);
-                if (r < 0) {
-                        log_write_error(log, entry, r);
-                        if (r != -EEXIST && result == 0)
-                                result = r;
-                }
+        log_problems(output->log, &entry->problems);
+        if (!server_has_units(entry))
+                return 0;
+        r = server_units_write(&output->context, entry, &problems);
+        log_problems(output->log, &problems);
+        if (r < 0) {
+                log_write_error(output->log, entry, r);
+                if (r != -EEXIST && output->result == 0)
+                        output->result = r;
         }
+        return 0;
+}
+
+/* How many processes may write at once: the kernel's part is most of the work, and is done on as many processors. */
+static size_t count_writers(size_t n_servers) {
+        size_t n = MIN(n_servers / SERVERS_PER_WRITER, (size_t) WRITERS_MAX);
+        cpu_set_t processors;
+
+        if (n <= 1 || sched_getaffinity(0, sizeof(processors), &processors) < 0)
+                return 1;
+        return MIN(n, (size_t) CPU_COUNT(&processors));
+}
+
+/* Writes share i of n. Returns the first failure to write, or why it ended before. */
+static int write_share(ServerWalk *walk, Output *output, ProblemList *problems, size_t i, size_t n) {
+        size_t size = server_walk_size(walk);
+        int r;
+
+        r = server_walk_each(walk, size * i / n, size * (i + 1) / n, write_server, output);
+        log_problems(output->log, problems);
+        return r < 0 ? r : output->result;
+}
+
+/* What the other writer returned from write_share(). */
+static int wait_for_writer(pid_t pid) {
+        int status;
+
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return -errno;
+        return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
+
+/* The last share is this process's own, and so is each for which there can be no other. */
+static int write_all(ServerWalk *walk, Output *output, ProblemList *problems) {
+        size_t n = count_writers(server_walk_size(walk));
+        pid_t writers[WRITERS_MAX];
+        int result = 0, r;
+
+        for (size_t i = 0; i < n; i++) {
+                writers[i] = i + 1 < n ? fork() : -1;
+                if (writers[i] == 0)
+                        _exit(-write_share(walk, output, problems, i, n));
+                if (writers[i] > 0)
+                        continue;
+                r = write_share(walk, output, problems, i, n);
+                result = result < 0 ? result : r;
+        }
+        for (size_t i = 0; i < n; i++)
+                if (writers[i] > 0) {
+                        r = wait_for_writer(writers[i]);
+                        result = result < 0 ? result : r;
+                }
         return result;
 }
 
 static int generate(const Arguments *arguments, RuntimeScope scope, const Log *log) {
         _cleanup_config_paths_ ConfigPaths paths = {};
-        _cleanup_server_list_ ServerList list = {};
+        _cleanup_server_walk_ ServerWalk *walk = NULL;
+        _cleanup_problems_ ProblemList problems = {};
         _cleanup_close_ int dir_fd = -EBADF;
-        UnitsContext context = { .scope = scope, .root = arguments->root, .env = environ };
+        Output output = { .log = log };
         int r;
 
         dir_fd = open(arguments->normal_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd < 0)
                 return -errno;
-        context.dir_fd = dir_fd;
+        output.context = (UnitsContext){
+                .scope = scope, .root = arguments->root, .env = environ, .dir_fd = dir_fd
+        };
         r = config_paths_init(scope, arguments->root, environ, &paths);
         if (r < 0)
                 return r;
-        r = server_list_load(&paths, &list);
-        log_problems(log, &list.problems);
-        if (r < 0)
-                return r;
-        return write_all(&context, &list, log);
+        r = server_walk_open(&paths, &walk, &problems);
+        log_problems(log, &problems);
+        problem_list_done(&problems);
+        return r < 0 ? r : write_all(walk, &output, &problems);
 }
 
 static int usage(FILE *f) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
@@ -43,32 +42,33 @@ static bool make_room(UnitText *t, size_t wanted) {
         return true;
 }
 
-void unit_text_line(UnitText *t, const char *format, ...) {
-        va_list ap;
-        int n;
+void unit_text_words(UnitText *t, const char *const *words) {
+        size_t n = 0;
+        char *end;
 
         if (t->failed)
                 return;
-        va_start(ap, format);
-        n = vsnprintf(t->data + t->size, t->room - t->size, format, ap);
-        va_end(ap);
+        for (const char *const *word = words; *word; word++)
+                n += strlen(*word);
         /* One byte more for the line's end, and one for the text's. */
-        if (n >= 0 && (size_t) n + 1 >= t->room - t->size) {
-                if (!make_room(t, (size_t) n + 2))
-                        n = -1;
-                else {
-                        va_start(ap, format);
-                        n = vsnprintf(t->data + t->size, t->room - t->size, format, ap);
-                        va_end(ap);
-                }
-        }
-        if (n < 0) {
+        if (!make_room(t, n + 2)) {
                 t->failed = true;
                 return;
         }
-        t->size += (size_t) n;
-        t->data[t->size++] = '\n';
-        t->data[t->size] = 0;
+        end = t->data + t->size;
+        for (const char *const *word = words; *word; word++)
+                end = stpcpy(end, *word);
+        *end++ = '\n';
+        *end = 0;
+        t->size += n + 1;
+}
+
+/* Printable ASCII, and nothing that means something in a unit: the most of what is written. */
+static bool is_plain(const char *s) {
+        for (; *s; s++)
+                if (*s < ' ' || *s > '~' || *s == '%' || *s == '\\' || *s == '"' || *s == '\'')
+                        return false;
+        return true;
 }
 
 static bool has_control(const char *s) {
@@ -100,6 +100,10 @@ int unit_text_string(UnitText *t, const char *key, const char *value) {
         _cleanup_free_ char *without_backslash = NULL, *doubled = NULL, *escaped = NULL;
         char *o;
 
+        if (is_plain(value)) {
+                unit_text_line(t, key, "=", value);
+                return 0;
+        }
         o = without_backslash = malloc(strlen(value) * 4 + 1);
         if (!o)
                 return -ENOMEM;
@@ -110,12 +114,13 @@ int unit_text_string(UnitText *t, const char *key, const char *value) {
         escaped = doubled ? string_escape_control(doubled) : NULL;
         if (!escaped)
                 return -ENOMEM;
-        unit_text_line(t, "%s=%s", key, escaped);
+        unit_text_line(t, key, "=", escaped);
         return 0;
 }
 
 static bool path_can_be_said(const char *path) {
-        return path_is_absolute(path) && string_is_utf8(path, strlen(path)) && !has_control(path);
+        return path_is_absolute(path) &&
+               (is_plain(path) || (string_is_utf8(path, strlen(path)) && !has_control(path)));
 }
 
 int unit_text_path(UnitText *t, const char *key, const char *path) {
@@ -127,7 +132,7 @@ int unit_text_path(UnitText *t, const char *key, const char *path) {
         escaped = double_characters(path, "%", "%");
         if (!escaped)
                 return -ENOMEM;
-        unit_text_line(t, "%s=%s", key, escaped);
+        unit_text_line(t, key, "=", escaped);
         return 0;
 }
 
@@ -140,7 +145,7 @@ int unit_text_quoted_path(UnitText *t, const char *key, const char *prefix, cons
         escaped = simple ? double_characters(simple, "%\"\\", "%\\\\") : NULL;
         if (!escaped)
                 return -ENOMEM;
-        unit_text_line(t, "%s=\"%s%s\"", key, prefix, escaped);
+        unit_text_line(t, key, "=\"", prefix, escaped, "\"");
         return 0;
 }
 
@@ -148,26 +153,29 @@ int unit_text_credential(UnitText *t, const char *key, const char *name, const c
         _cleanup_free_ char *assignment = NULL, *whole = NULL;
 
         if (!path) {
-                unit_text_line(t, "%s=%s", key, name);
+                unit_text_line(t, key, "=", name);
                 return 0;
         }
         if (!path_can_be_said(path) || strpbrk(path, "\\\"'") || endswith(path, " "))
                 return -EINVAL;
-        whole = strformat("%s:%s", name, path);
+        whole = strjoin(name, ":", path);
         assignment = whole ? double_characters(whole, "%", "%") : NULL;
         if (!assignment)
                 return -ENOMEM;
-        unit_text_line(t, "%s=%s", key, assignment);
+        unit_text_line(t, key, "=", assignment);
         return 0;
 }
 
 void unit_text_usec(UnitText *t, const char *key, uint64_t usec) {
-        if (usec == UINT64_MAX)
-                unit_text_line(t, "%s=infinity", key);
-        else if (usec % 1000000 == 0)
-                unit_text_line(t, "%s=%" PRIu64 "s", key, usec / 1000000);
-        else
-                unit_text_line(t, "%s=%" PRIu64 "us", key, usec);
+        bool whole = usec % 1000000 == 0;
+        char number[sizeof("18446744073709551615")];
+
+        if (usec == UINT64_MAX) {
+                unit_text_line(t, key, "=infinity");
+                return;
+        }
+        (void) snprintf(number, sizeof(number), "%" PRIu64, whole ? usec / 1000000 : usec);
+        unit_text_line(t, key, "=", number, whole ? "s" : "us");
 }
 
 int unit_text_write(UnitText *t, int dir_fd, const char *name) {
@@ -210,7 +218,7 @@ static uint64_t hash_string(const char *s) {
 int dynamic_user_name(const char *instance, char **ret) {
         char *s;
 
-        s = strformat("mcp-%s", instance);
+        s = strjoin("mcp-", instance);
         /* Dots are for static users only. */
         if (s && (!account_name_is_plain(s) || strchr(s, '.'))) {
                 free(s);

@@ -20,8 +20,9 @@ int unit_text_open(UnitText *t);
 void unit_text_done(UnitText *t);
 #define _cleanup_unit_text_ _cleanup_(unit_text_done)
 
-/* Text of our own: a line as it is. */
-void unit_text_line(UnitText *t, const char *format, ...) _printf_(2, 3);
+/* Text of our own: a line of the given strings, as they are. */
+void unit_text_words(UnitText *t, const char *const *words); /* ends with NULL */
+#define unit_text_line(t, ...) unit_text_words((t), (const char *const[]){ __VA_ARGS__, NULL })
 
 /* A free text (Description=): '%' is doubled, backslashes, control characters and invalid UTF-8 become \xNN. */
 int unit_text_string(UnitText *t, const char *key, const char *value);

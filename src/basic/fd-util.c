@@ -8,7 +8,8 @@
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
 
-int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size) {
+/* expected: how much there is, as far as one knows; 0: no idea. */
+static int read_all(int fd, size_t expected, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *buffer = NULL;
         size_t size = 0, room = 0;
 
@@ -18,7 +19,8 @@ int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size) {
                 if (size + 1 >= room) {
                         char *grown;
 
-                        room = room ? room * 2 : 4096;
+                        /* One byte for the end of the text, and one for what is more than expected. */
+                        room = room ? room * 2 : expected ? expected + 2 : 4096;
                         grown = realloc(buffer, room);
                         if (!grown)
                                 return -ENOMEM;
@@ -35,12 +37,25 @@ int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size) {
                 size += (size_t) n;
                 if (size > max)
                         return -EFBIG;
+                /* More was asked for, and there wasn't. */
+                if (size == expected)
+                        break;
         }
         buffer[size] = 0;
         *ret = TAKE_PTR(buffer);
         if (ret_size)
                 *ret_size = size;
         return 0;
+}
+
+int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size) {
+        return read_all(fd, 0, max, ret, ret_size);
+}
+
+int fd_read_regular(int fd, const struct stat *st, size_t max, char **ret, size_t *ret_size) {
+        if (st->st_size > 0 && (uintmax_t) st->st_size > max)
+                return -EFBIG;
+        return read_all(fd, (size_t) st->st_size, max, ret, ret_size);
 }
 
 int file_read_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_size) {

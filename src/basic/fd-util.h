@@ -9,6 +9,8 @@
 
 /* Reads what fd holds, up to max bytes, into a NUL-terminated buffer. -EFBIG: there is more. */
 int fd_read_all(int fd, size_t max, char **ret, size_t *ret_size);
+/* The same from its beginning of a regular file, of which fstat() said st: one read where it is as large as that. */
+int fd_read_regular(int fd, const struct stat *st, size_t max, char **ret, size_t *ret_size);
 
 /* The same for a path below dir_fd (or AT_FDCWD): opened O_RDONLY|O_CLOEXEC. */
 int file_read_at(int dir_fd, const char *path, size_t max, char **ret, size_t *ret_size);

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The walker over structure; json-c is given one scalar at a time, so that numbers and escapes are decoded by a
- * library, while keys, nesting and positions are ours. */
+/* The walker over structure; json-c is given what scalars hold of fractions and escapes, so that those are decoded by a
+ * library, while keys, nesting and positions are ours. The generator reads every definition at every boot: so a tree is
+ * one arena, and text is looked at as few times as can be. */
 
 #include <json-c/json.h>
 #include <math.h>
+#include <stddef.h>
 
 #include "basic/json.h"
 #include "basic/string-util.h"
+
+/* Whatever a tree consists of, its root included, so that it is freed as a whole. */
+typedef struct JsonArena JsonArena;
+struct JsonArena {
+        JsonArena *older;
+        size_t used, room; /* of data */
+        max_align_t data[];
+};
+
+#define ARENA_ROOM_MIN 3072U
+#define ARENA_ROOM_MAX (1024U * 1024U)
 
 typedef struct Reader {
         const char *text;
         size_t size, at;
         unsigned line, column;
+        bool ascii; /* all of text is: a byte is a character */
         JsonFlags flags;
+        JsonArena *arena; /* the newest */
         JsonError *error;
         struct json_tokener *tokener; /* NULL: no string with an escape was met so far */
 } Reader;
@@ -43,6 +58,55 @@ static int fail_at(Reader *r, int error, unsigned line, unsigned column, const c
         return error;
 }
 
+/* NULL: out of memory. The memory is not initialized. */
+static void *take(Reader *r, size_t size) {
+        JsonArena *a = r->arena;
+        void *p;
+
+        if (size > SIZE_MAX / 2)
+                return NULL;
+        size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+        if (!a || a->room - a->used < size) {
+                size_t room = MAX(a ? MIN(a->room * 2, (size_t) ARENA_ROOM_MAX) : ARENA_ROOM_MIN, size);
+
+                a = malloc(sizeof(JsonArena) + room);
+                if (!a)
+                        return NULL;
+                *a = (JsonArena){ .older = r->arena, .room = room };
+                r->arena = a;
+        }
+        p = (char *) a->data + a->used;
+        a->used += size;
+        return p;
+}
+
+static JsonValue *take_value(Reader *r) {
+        JsonValue *v = take(r, sizeof(JsonValue));
+
+        if (v)
+                *v = (JsonValue){};
+        return v;
+}
+
+static char *take_string(Reader *r, const char *s, size_t n) {
+        char *copy = take(r, n + 1);
+
+        if (copy) {
+                memcpy(copy, s, n);
+                copy[n] = 0;
+        }
+        return copy;
+}
+
+static void arena_free(JsonArena *a) {
+        while (a) {
+                JsonArena *older = a->older;
+
+                free(a);
+                a = older;
+        }
+}
+
 #define FAIL(r, ...) fail_at((r), -EINVAL, (r)->line, (r)->column, __VA_ARGS__)
 
 static int peek(const Reader *r) {
@@ -63,6 +127,16 @@ static void step(Reader *r) {
 static void step_n(Reader *r, size_t n) {
         while (n-- > 0)
                 step(r);
+}
+
+/* The same where there is no end of a line. */
+static void step_within_line(Reader *r, size_t n) {
+        if (!r->ascii) {
+                step_n(r, n);
+                return;
+        }
+        r->at += n;
+        r->column += (unsigned) n;
 }
 
 static bool looking_at(const Reader *r, const char *word) {
@@ -97,6 +171,8 @@ static int skip_space(Reader *r) {
 
                 if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
                         step(r);
+                else if (c != '/')
+                        return 0;
                 else if (looking_at(r, "//") || looking_at(r, "/*")) {
                         if (!(r->flags & JSON_RELAXED))
                                 return FAIL(r, "Comments are not allowed in this file");
@@ -165,12 +241,12 @@ static bool number_is_valid(const char *s, size_t n, bool *ret_integer) {
 }
 
 static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
-        _cleanup_free_ char *copy = NULL;
+        const char *copy;
         bool integer;
 
         if (!number_is_valid(s, n, &integer))
                 return FAIL(r, "Expected a value here (a string needs double quotes)");
-        copy = strndup(s, n);
+        copy = take_string(r, s, n);
         if (!copy)
                 return -ENOMEM;
         if (integer) {
@@ -236,7 +312,7 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
 
         /* What holds no escape stands for itself. */
         if (!memchr(s, '\\', n)) {
-                copy = strndup(s + 1, n - 2);
+                copy = take_string(r, s + 1, n - 2);
                 if (!copy)
                         return -ENOMEM;
                 *ret = copy;
@@ -259,9 +335,7 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
                 return FAIL(r, "This string has an escape that JSON does not know");
         }
         length = json_object_get_string_len(o);
-        copy = malloc((size_t) length + 1);
-        if (copy)
-                memcpy(copy, json_object_get_string(o), (size_t) length + 1);
+        copy = take_string(r, json_object_get_string(o), (size_t) length);
         json_object_put(o);
         if (!copy)
                 return -ENOMEM;
@@ -290,20 +364,23 @@ static int read_scalar(Reader *r, JsonValue *v) {
                 q = decode_number(r, s, n, v);
         if (q < 0)
                 return q;
-        step_n(r, n);
+        step_within_line(r, n);
         return 0;
 }
 
-static int add_item(JsonValue *parent, JsonValue *item) {
-        JsonValue **grown;
+#define ITEMS_MIN 4U
 
-        /* Grows by doubling: the capacity is the next power of two of n_items. */
-        if ((parent->n_items & (parent->n_items - 1)) == 0) {
-                size_t n = parent->n_items ? parent->n_items * 2 : 1;
+static int add_item(Reader *r, JsonValue *parent, JsonValue *item) {
+        size_t n = parent->n_items;
 
-                grown = reallocarray(parent->items, n, sizeof(JsonValue *));
+        /* Grows by doubling: the capacity is the next power of two of n_items, and ITEMS_MIN at least. */
+        if (n == 0 || (n >= ITEMS_MIN && (n & (n - 1)) == 0)) {
+                JsonValue **grown = take(r, MAX(n * 2, (size_t) ITEMS_MIN) * sizeof(JsonValue *));
+
                 if (!grown)
                         return -ENOMEM;
+                if (n > 0)
+                        memcpy(grown, parent->items, n * sizeof(JsonValue *));
                 parent->items = grown;
         }
         item->index = parent->n_items;
@@ -319,13 +396,25 @@ static int compare_keys(const void *a, const void *b) {
         return q ? q : (x->index > y->index) - (x->index < y->index);
 }
 
+/* For the few keys that most objects have, where sorting costs more. */
+static bool few_and_distinct(const JsonValue *object) {
+        if (object->n_items > 8)
+                return false;
+        for (size_t i = 1; i < object->n_items; i++)
+                for (size_t j = 0; j < i; j++)
+                        if (object->items[i]->key[0] == object->items[j]->key[0] &&
+                            streq(object->items[i]->key, object->items[j]->key))
+                                return false;
+        return true;
+}
+
 /* Duplicate keys, in n log n: strict refuses the second one, relaxed keeps the last. */
 static int settle_duplicates(Reader *r, JsonValue *object) {
         _cleanup_free_ JsonValue **sorted = NULL;
         const JsonValue *first_bad = NULL;
         size_t kept = 0;
 
-        if (object->n_items < 2 || (r->flags & JSON_DUPLICATES))
+        if ((r->flags & JSON_DUPLICATES) || few_and_distinct(object))
                 return 0;
         sorted = malloc(object->n_items * sizeof(JsonValue *));
         if (!sorted)
@@ -338,7 +427,6 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
                 if (r->flags & JSON_RELAXED) {
                         sorted[i]->hidden_line = sorted[i - 1]->key_line;
                         object->items[sorted[i - 1]->index] = NULL;
-                        json_free(sorted[i - 1]);
                 } else if (!first_bad || sorted[i]->index < first_bad->index)
                         first_bad = sorted[i];
         }
@@ -378,7 +466,7 @@ static int read_key(Reader *r, JsonValue *item) {
                 return q;
         if (strlen(item->key) != length)
                 return FAIL(r, "A key may not contain a NUL character");
-        step_n(r, n);
+        step_within_line(r, n);
         q = skip_space(r);
         if (q < 0)
                 return q;
@@ -389,10 +477,10 @@ static int read_key(Reader *r, JsonValue *item) {
 }
 
 static int read_item(Reader *r, unsigned depth, JsonValue *parent) {
-        _cleanup_json_ JsonValue *item = NULL;
+        JsonValue *item;
         int q;
 
-        item = calloc(1, sizeof(JsonValue));
+        item = take_value(r);
         if (!item)
                 return -ENOMEM;
         if (parent->type == JSON_OBJECT) {
@@ -403,11 +491,7 @@ static int read_item(Reader *r, unsigned depth, JsonValue *parent) {
         q = read_value(r, depth + 1, item);
         if (q < 0)
                 return q;
-        q = add_item(parent, item);
-        if (q < 0)
-                return q;
-        TAKE_PTR(item);
-        return 0;
+        return add_item(r, parent, item);
 }
 
 static int read_container(Reader *r, unsigned depth, JsonValue *v) {
@@ -478,7 +562,18 @@ static int read_document(Reader *r, JsonValue *root) {
         return r->at < r->size ? FAIL(r, "There is more text behind the end of the value") : 0;
 }
 
+static bool is_ascii(const char *s, size_t n) {
+        unsigned char all = 0;
+
+        for (size_t i = 0; i < n; i++)
+                all |= (unsigned char) s[i];
+        return all < 0x80;
+}
+
 static int check_utf8(Reader *r) {
+        r->ascii = is_ascii(r->text, r->size);
+        if (r->ascii)
+                return 0;
         if (string_is_utf8(r->text, r->size))
                 return 0;
         /* Walk to the place, for the message only. */
@@ -495,7 +590,7 @@ static int check_utf8(Reader *r) {
 }
 
 int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, JsonError *ret_error) {
-        _cleanup_json_ JsonValue *root = NULL;
+        JsonValue *root;
         Reader r = { .text = text, .size = n, .line = 1, .column = 1, .flags = flags, .error = ret_error };
         unsigned max = flags & JSON_LARGE ? JSON_LARGE_MAX : JSON_SIZE_MAX;
         int q;
@@ -505,15 +600,18 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         q = check_utf8(&r);
         if (q < 0)
                 return q;
-        root = calloc(1, sizeof(JsonValue));
+        root = take_value(&r);
         if (!root)
                 return -ENOMEM;
         q = read_document(&r, root);
         if (r.tokener)
                 json_tokener_free(r.tokener);
-        if (q < 0)
+        if (q < 0) {
+                arena_free(r.arena);
                 return q;
-        *ret = TAKE_PTR(root);
+        }
+        root->arena = r.arena;
+        *ret = root;
         return 0;
 }
 
@@ -522,19 +620,13 @@ JsonValue *json_ref(JsonValue *root) {
         return root;
 }
 
-JsonValue *json_free(JsonValue *v) {
-        if (!v)
+JsonValue *json_free(JsonValue *root) {
+        if (!root)
                 return NULL;
-        if (v->n_more_refs > 0) {
-                v->n_more_refs--;
-                return NULL;
-        }
-        for (size_t i = 0; i < v->n_items; i++)
-                json_free(v->items[i]);
-        free(v->items);
-        free(v->key);
-        free(v->string);
-        free(v);
+        if (root->n_more_refs > 0)
+                root->n_more_refs--;
+        else
+                arena_free(root->arena);
         return NULL;
 }
 

@@ -54,7 +54,8 @@ struct JsonValue {
         size_t string_length;
         JsonValue **items; /* array elements or object members, in the text's order */
         size_t n_items;
-        unsigned n_more_refs; /* of a root: owners besides the first (json_ref) */
+        unsigned n_more_refs;    /* of a root: owners besides the first (json_ref) */
+        struct JsonArena *arena; /* of a root: what all of its tree is in, this value too */
 };
 
 /* Why a text was not accepted. */

@@ -64,7 +64,7 @@ bool path_has_dotdot(const char *path) {
 char *path_join(const char *a, const char *b) {
         if (path_is_absolute(b) || isempty(a))
                 return strdup(b);
-        return strformat("%s%s%s", a, endswith(a, "/") ? "" : "/", b);
+        return strjoin(a, endswith(a, "/") ? "" : "/", b);
 }
 
 const char *path_basename(const char *path) {

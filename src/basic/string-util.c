@@ -31,6 +31,21 @@ char *strformat(const char *format, ...) {
         return r < 0 ? NULL : s;
 }
 
+char *strjoin_words(const char *const *words) {
+        size_t n = 1;
+        char *s, *end;
+
+        for (const char *const *word = words; *word; word++)
+                n += strlen(*word);
+        s = end = malloc(n);
+        if (!s)
+                return NULL;
+        *s = 0;
+        for (const char *const *word = words; *word; word++)
+                end = stpcpy(end, *word);
+        return s;
+}
+
 int free_and_strdup(char **p, const char *s) {
         char *copy = NULL;
 

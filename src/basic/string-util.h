@@ -31,6 +31,10 @@ bool endswith(const char *s, const char *suffix);
 /* asprintf() that returns the string, or NULL. */
 char *strformat(const char *format, ...) _printf_(1, 2);
 
+/* All strings behind one another: strjoin(a, b, c). NULL: out of memory. */
+char *strjoin_words(const char *const *words); /* ends with NULL */
+#define strjoin(...) strjoin_words((const char *const[]){ __VA_ARGS__, NULL })
+
 /* Replaces *p by a copy of s (NULL allowed), freeing what was there. -ENOMEM leaves *p as it was. */
 int free_and_strdup(char **p, const char *s);
 

@@ -171,3 +171,19 @@ typedef struct ServerList {
 int server_list_load(const ConfigPaths *paths, ServerList *ret);
 void server_list_done(ServerList *list);
 #define _cleanup_server_list_ _cleanup_(server_list_done)
+
+/* The same one by one, for whoever needs none of them twice. Sorted by instance. */
+typedef struct ServerWalk ServerWalk;
+
+/* Finds out which servers there are, and reads none but those of client files. The walk borrows paths, and problems, to
+ * which it adds those that belong to no server. */
+int server_walk_open(const ConfigPaths *paths, ServerWalk **ret, ProblemList *problems);
+ServerWalk *server_walk_free(ServerWalk *walk); /* NULL */
+DEFINE_TRIVIAL_CLEANUP_FUNC(ServerWalk *, server_walk_free);
+#define _cleanup_server_walk_ _cleanup_(server_walk_freep)
+size_t server_walk_size(const ServerWalk *walk);
+
+/* Reads number first up to the one before behind, each of which can be read once. use() may take what it likes out of the
+ * entry, which is released behind it; what it returns below 0 ends the walk and is returned. */
+typedef int (*server_use_t)(ServerEntry *entry, void *userdata);
+int server_walk_each(ServerWalk *walk, size_t first, size_t behind, server_use_t use, void *userdata);

@@ -201,7 +201,7 @@ const Field *field_find(FieldGroup group, const char *name) {
                 if (streq(synonym_table[i].name, name))
                         name = synonym_table[i].ours;
         FIELD_FOREACH(f)
-        if (f->group == group && streq(f->name, name))
+        if (f->group == group && f->name[0] == name[0] && streq(f->name, name))
                 return f;
         return NULL;
 }

@@ -122,7 +122,7 @@ int trusted_file_read(
         r = check_owner(&st, path, owner, problems);
         if (r < 0)
                 return r;
-        r = fd_read_all(fd, JSON_SIZE_MAX, &text, &size);
+        r = fd_read_regular(fd, &st, JSON_SIZE_MAX, &text, &size);
         if (r == -EFBIG)
                 problem_add(problems,
                             PROBLEM_ERROR,

@@ -60,9 +60,12 @@ class Tree:
     def generate(self):
         self.empty()
         program = self.bench.program('generators', 'mcp-server-generator')
-        command = [*self.bench.urgent, program, f'--root={self.top}/root', *map(str, self.out)]
+        command = [self.bench.helper('spawn-race'), '1', '0', '++', program, f'--root={self.top}/root']
         environment = {'SYSTEMD_SCOPE': 'system', 'PATH': '/usr/bin:/bin'}
-        return frame.elapsed_ms(lambda: subprocess.run(command, env=environment, check=True))
+        done = subprocess.run(
+            [*command, *map(str, self.out)], env=environment, stdout=subprocess.PIPE, check=True, text=True
+        )
+        return int(done.stdout) / 1e6
 
     def write(self):
         self.empty()

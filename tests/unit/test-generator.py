@@ -453,6 +453,45 @@ def units_that_are_there_are_left_alone():
         expect_equal(w.wanted('other'), True, 'the other server')
 
 
+MANY = 450  # enough for two processes, where there are as many processors
+
+
+def tree(w):
+    return {name: os.readlink(w.out / name) if (w.out / name).is_symlink() else (w.out / name).read_text()
+            for name in w.files()}
+
+
+@case
+def several_processes_write_what_one_does():
+    with world() as w:
+        for i in range(MANY):
+            w.define(f'server-{i:03}', {**SERVER, 'args': [str(i)]} if i % 50 else '{')
+        w.define('server x', SERVER)
+        w.define('server\\x20x', SERVER)
+        stderr = w.generate()
+        all_processors = tree(w)
+        expect_equal(len(w.instances()), MANY + 1, 'servers')
+        shutil.rmtree(w.out)
+        w.out.mkdir()
+        one = min(os.sched_getaffinity(0))
+        alone = w.generate(preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        expect_equal(tree(w), all_processors, 'the units that one process writes')
+        expect_equal(sorted(alone.splitlines()), sorted(stderr.splitlines()), 'what it says')
+        expect_equal(alone.count('MCP-C-COLLISION'), 2, 'collisions')
+
+
+@case
+def none_of_several_processes_fails_unnoticed():
+    for enabled in (0, MANY - 1):  # the one server whose link cannot be made
+        with world() as w:
+            for i in range(MANY):
+                w.define(f'server-{i:03}', {**SERVER, 'enabled': i == enabled})
+            (w.out / 'sockets.target.wants').write_text('in the way')
+            stderr = w.generate(status=1)
+            assert f'server-{enabled:03}.json' in stderr, stderr
+            expect_equal(len(w.instances()), MANY - 1, 'the others')
+
+
 def seconds(n):
     with world() as w:
         for i in range(n):

@@ -97,7 +97,7 @@ TEST(written_once_and_whole) {
         ASSERT_OK(fd);
         ASSERT_OK(unit_text_open(&t));
         ASSERT_OK(unit_text_open(&other));
-        unit_text_line(&t, "[%s]", "Unit");
+        unit_text_line(&t, "[", "Unit", "]");
         unit_text_line(&other, "other");
         umask(022);
         ASSERT_OK(unit_text_write(&t, fd, "a.socket"));
