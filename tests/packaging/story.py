@@ -68,11 +68,11 @@ class Machine(bed.Container):
             os.environ['UNIFIED_CGROUP_HIERARCHY'] = '1'
         super()._boot()
 
-    def do(self, *argv, status=0, user=None, timeout=180):
+    def do(self, *argv, status=0, user=None, timeout=180, stderr=subprocess.PIPE):
         """Runs a command that must end with a status; returns what it printed."""
-        done = self.run(list(argv), user=user, capture_output=True, text=True, timeout=timeout)
+        done = self.run(list(argv), user=user, stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=timeout)
         if status is not None and done.returncode != status:
-            raise AssertionError(f'{" ".join(argv)}: exit status {done.returncode}\n{done.stdout}{done.stderr}')
+            raise AssertionError(f'{" ".join(argv)}: exit status {done.returncode}\n{done.stdout}{done.stderr or ""}')
         return done.stdout
 
     def show(self, unit, *properties):
@@ -86,10 +86,6 @@ class Machine(bed.Container):
     def units(self, pattern):
         lines = self.do('systemctl', 'list-units', '--plain', '--no-legend', '--all', pattern).splitlines()
         return sorted(line.split()[0] for line in lines if line.split()[2] == 'active')
-
-    def processes(self, unit):
-        """In its cgroup and in those below, whichever hierarchy the machine has."""
-        return self.do('systemd-cgls', '--no-pager', '--full', '--unit', unit).splitlines()[1:]
 
     def write(self, path, content):
         """As root in the container: what else would be no file of root's there."""

@@ -40,9 +40,8 @@ def they_leave_nothing_behind(machine):
     for path in ('/var/lib/mcp/autopkgtest', '/var/lib/private/mcp/autopkgtest', '/etc/mcp/servers.d/autopkgtest.json',
                  '/run/mcp/autopkgtest.sock', '/var/tmp/mcp-autopkgtest'):
         expect(not machine.exists(path), f'{path} is there')
-    # systemd stops no slice for being empty: this one goes with the package.
+    # systemd stops no slice for being empty; this one goes with the package.
     expect_equal(machine.units('mcp*'), ['mcp.slice'], 'active units')
-    expect_equal(machine.processes('mcp.slice'), [], 'processes in the slice')
     expect_equal(machine.do('systemctl', '--failed', '--no-legend'), '', 'failed units')
 
 
