@@ -83,7 +83,8 @@ static int read_regular(const char *path, char **ret, size_t *ret_size) {
         return S_ISREG(st.st_mode) ? fd_read_all(fd, JSON_SIZE_MAX, ret, ret_size) : -EINVAL;
 }
 
-/* The manifest's grants; 0 without any where it is wrong or not to be had: the supervisor says so to its clients. */
+/* The manifest's grants, as far as they are known here: a path with $UID is not. 0 without any where it is not to be had.
+ * What is wrong with it the supervisor says to its clients, and starts nothing. */
 static int load_manifest(
                 const Definition *d,
                 const char *root,

@@ -70,7 +70,7 @@ typedef struct ManifestContext {
 
 /* v: the manifest's JSON (inline, or a file's root). All problems at once. 0, and warnings and notes may be in problems;
  * -EINVAL where problems hold errors: *ret, where it is set then, holds the grants and deny entries that are sound, for
- * finding out what else is wrong and for nothing else; -ENOMEM. */
+ * finding out what else is wrong, or for those who confine nothing with it; -ENOMEM. */
 int manifest_read(
                 const JsonValue *v,
                 const ManifestContext *context,

@@ -332,11 +332,14 @@ def a_manifests_write_grants_are_writable():
     with world() as w:
         (w.servers / 'grants.manifest').write_text(json.dumps(MANIFEST))
         (w.servers / 'wrong.manifest').write_text('{}')
-        for name, manifest in (('inline', MANIFEST), ('beside', 'grants.manifest'), ('wrong', 'wrong.manifest'),
+        # Nobody knows the user yet; the other paths are known all the same.
+        with_uid = {**MANIFEST, 'filesystem': {'grants': [{'path': '/srv/$UID', 'access': 'write'},
+                                                          *MANIFEST['filesystem']['grants']]}}
+        for name, manifest in (('inline', MANIFEST), ('uid', with_uid), ('beside', 'grants.manifest'), ('wrong', 'wrong.manifest'),
                                ('absolute', '/etc/mcp/servers.d/grants.manifest'), ('home', '/home/x/grants.manifest')):
             w.define(name, {**SERVER, 'working_dir': '/srv/project', 'isolation': {'manifest': manifest}})
         stderr = w.generate()
-        for name, more in (('inline', True), ('beside', True), ('absolute', True), ('wrong', False), ('home', False)):
+        for name, more in (('inline', True), ('uid', True), ('beside', True), ('absolute', True), ('wrong', False), ('home', False)):
             wanted = ['"-/srv/project"', '"-/srv/out"', '"-/srv/project/rw"'] if more else '"-/srv/project"'
             expect_equal(value(w.drop_in(name), 'ReadWritePaths'), wanted, name)
         assert 'home.json' in stderr and 'early boot' in stderr, stderr

@@ -1,8 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""nono manifests, one by one: what tests/fixtures/manifests.txt says of each, against mcp-sandbox.
+"""nono manifests, one by one: what tests/fixtures/manifests says of each, against mcp-sandbox.
 
   test-manifests.py MCP-SANDBOX SANDBOX-ATTEMPT [MATCH]
+
+The tables were written from what nono 0.74 documents and does, not from our code. In them:
+
+  :: NAME           A case; the manifest follows. @ is the top of the test's directory (World), and ▸ (not part of the
+                    manifest) marks where a problem has to be reported, in the order of the problems.
+  => accepted       Or refused. Then, in any number and order:
+  rule ACCESS PATH POINTER    A rule of the plan, by its resolved path: r read, w write, x execute, i ioctl, m make
+                              device. There are no others of the manifest's.
+  network MODE [connect PORTS bind PORTS]
+  wanted ID..., unwanted ID...    Protections.
+  limit NAME VALUE                As the plan says it.
+  error POINTER | WORDS...        A problem; the words (between bars) are in its message or remedy. None may be missing,
+  warning POINTER | WORDS...      and none more be said. "-": it is about no value, "/": about the whole.
+  note WORDS                      One of the plan's notes has these words.
+  can WHAT ARGUMENT               Inside, sandbox-attempt can do that, or cannot.
+  cannot WHAT ARGUMENT
+  abis ABI...                     The same with an older kernel's Landlock: what is missing is named, and nothing claimed.
+  args ARGUMENT                   For mcp-sandbox.
 """
 
 import atexit
@@ -158,7 +176,7 @@ def network_of(plan):
 
 
 def plan_differs(plan, m, fill):
-    rules = [(''.join(LETTERS[a] for a in rule['access']), rule['resolved'], rule['source'].partition(' ')[2])
+    rules = [(''.join(LETTERS[a] for a in rule['access']), re.sub('^/proc/[0-9]+', '/proc/PID', rule['resolved']), rule['source'].partition(' ')[2])
              for rule in plan['files']['rules'] if rule['source'].startswith('manifest ')]
     wanted = []
     for _, rest in m.said('rule'):
@@ -222,8 +240,7 @@ def differs(m):
     world = World(TOP)
     text, marks = without_marks(world.fill(m.text.decode()).encode())
     args = [world.fill(rest) for _, rest in m.said('args')]
-    env = dict(world.fill(rest).split('=', 1) for _, rest in m.said('env'))
-    done = world.sandbox(text, *args, '--dry-run', '--json', '--', 'true', env=env)
+    done = world.sandbox(text, *args, '--dry-run', '--json', '--', 'true')
     try:
         said = json.loads(done.stdout)
     except ValueError:
@@ -231,11 +248,8 @@ def differs(m):
         return
     problems = [p for p in said['problems'] if not of_machine(p)]
     expected = [(level, world.fill(rest)) for level, rest in m.said('error', 'warning')]
-    if not text:
-        marks = [(1, 1)]
-    if len(marks) != len(expected):
-        yield f'{len(marks)} marks for {len(expected)} problems'
-        return
+    # What has no mark is about no place; an empty text cannot hold one.
+    marks = marks + [(None, None) if text else (1, 1)] * (len(expected) - len(marks))
     yield from problems_differ(problems, expected, marks)
     if b'\\' in text or m.expected[0] == 'refused' and len(expected) > 3:
         yield from text_differs(world, text, args, said['problems'])
@@ -245,7 +259,8 @@ def differs(m):
     elif refused:
         if done.returncode not in (2, 3):
             yield f'exit status {done.returncode}'
-        if world.sandbox(text, *args, '--', 'true', env=env).returncode not in (2, 3):
+        if any(p['code'].startswith('MCP-P-') for p in problems) and \
+                world.sandbox(text, *args, '--', 'true').returncode not in (2, 3):
             yield 'it runs all the same'
     else:
         yield from plan_differs(said['plan'], m, world.fill)
@@ -472,20 +487,21 @@ def add(name, function, *args):
 
 
 def add_all():
-    manifests = table(TESTS / 'fixtures/manifests.txt')
+    manifests = [m for path in sorted((TESTS / 'fixtures/manifests').iterdir()) for m in table(path)]
     for m in manifests:
         add(m.name, differs, m)
     for name, args in RAW.items():
         add(name, raw_differs, *args)
     for name, wrong in WRONG.items():
-        for depth in range(1, 7):
+        for depth in range(1, 6):
             add(f'{name} in the place of everything at level {depth}', types_differ, wrong, depth)
     for section in ('', 'filesystem', 'network', 'credentials', 'process', 'rollback', 'resources'):
         add(f'near misses in /{section}', keys_differ, section)
     for m in manifests:
-        if m.said('abis'):
-            for abi in range(min(HERE, 7) + 1):
-                add(f'{m.name}, on ABI {abi}', abi_differs, m, abi)
+        for _, abis in m.said('abis'):
+            for abi in map(int, abis.split()):
+                if abi <= HERE:
+                    add(f'{m.name}, on ABI {abi}', abi_differs, m, abi)
 
 
 TOP = tempfile.mkdtemp(dir='/var/tmp', prefix='mcp-manifests-')
