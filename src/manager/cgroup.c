@@ -147,6 +147,17 @@ static int open_attribute(const char *text, const Place *place, const char *attr
         return RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC));
 }
 
+int cgroup_open_parent_events(const char *text) {
+        _cleanup_free_ char *cgroup = NULL, *path = NULL;
+        int r;
+
+        r = cgroup_find(text, "", &cgroup);
+        if (r < 0)
+                return r;
+        path = strformat("%s%s/../memory.events", CGROUP_ROOT, cgroup);
+        return path ? RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC)) : -ENOMEM;
+}
+
 int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret_v1) {
         static const struct {
                 const char *v2, *v1;
@@ -254,6 +265,12 @@ uint64_t cgroup_read_event(int fd, const char *key) {
         char text[EVENTS_TEXT_MAX];
 
         return read_again(fd, text) ? cgroup_parse_event(text, key) : 0;
+}
+
+bool cgroup_is_there(int fd) {
+        char text[EVENTS_TEXT_MAX];
+
+        return read_again(fd, text);
 }
 
 uint64_t cgroup_read_number(int fd) {

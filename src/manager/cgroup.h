@@ -26,6 +26,9 @@ int cgroup_of_unit(const char *text, char **ret);
 /* A descriptor of the attribute's file in the group that the text names. -ENOENT: no such controller there. */
 int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret_v1);
 
+/* Of the group's parent, on v2, where its counters hold those of its groups, also when these are gone. */
+int cgroup_open_parent_events(const char *text);
+
 /* The limit in force: bytes, tasks, or per mille of one CPU; UINT64_MAX: none. */
 int cgroup_read_limit(const char *text, CgroupAttribute attribute, uint64_t *ret);
 
@@ -40,6 +43,7 @@ int cgroup_open_group(const char *cgroup);
 /* A line of an events file that is open, or the number in another; 0 where it cannot be read (the group is gone). */
 uint64_t cgroup_read_event(int fd, const char *key);
 uint64_t cgroup_read_number(int fd);
+bool cgroup_is_there(int fd); /* the group of an open file */
 
 int cgroup_parse_limit(const char *text, uint64_t *ret);
 int cgroup_parse_cpu(const char *text, bool v1, uint64_t *ret);

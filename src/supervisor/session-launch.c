@@ -244,6 +244,7 @@ void session_child_done(Session *s) {
         c->memory_events = safe_close(c->memory_events);
         c->pids_events = safe_close(c->pids_events);
         c->memory_peak = safe_close(c->memory_peak);
+        c->slice_events = safe_close(c->slice_events);
         c->pid = 0;
 }
 

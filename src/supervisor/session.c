@@ -469,6 +469,7 @@ int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Sessi
                 .memory_events = -EBADF,
                 .pids_events = -EBADF,
                 .memory_peak = -EBADF,
+                .slice_events = -EBADF,
         };
         s->stderr_log = STDERR_LOG_INIT;
         s->next = server->sessions;

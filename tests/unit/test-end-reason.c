@@ -174,8 +174,11 @@ TEST(without_a_limit_an_end_is_what_the_process_says) {
 }
 
 TEST(a_group_that_is_gone_tells_nothing) {
-        _cleanup_close_ int empty = group_file("");
+        _cleanup_close_ int empty = group_file(""), events = group_file("oom_kill 0\n");
 
         ASSERT_EQ(cgroup_read_event(-EBADF, "oom_kill"), 0);
         ASSERT_EQ(cgroup_read_event(empty, "oom_kill"), 0);
+        ASSERT_FALSE(cgroup_is_there(-EBADF));
+        ASSERT_FALSE(cgroup_is_there(empty));
+        ASSERT_TRUE(cgroup_is_there(events));
 }
