@@ -72,7 +72,7 @@ int plan_resolve_future(const HostFacts *host, const char *path, char **ret) {
                         *ret = *rest ? path_join(facts.resolved, rest) : strdup(facts.resolved);
                         return *ret ? 0 : -ENOMEM;
                 }
-                if (r != -ENOENT || cut == 0)
+                if ((r != -ENOENT && r != -EACCES) || cut == 0)
                         return r;
                 /* A link to nowhere: nor is it known where that will lead. */
                 if (host->is_link && host->is_link(host->userdata, head) == 1)

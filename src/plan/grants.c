@@ -227,6 +227,19 @@ static int grant_manifest(PlanContext *c) {
         return 0;
 }
 
+/* Where even we may not look, the server of the same user may not go: there the path is taken as it is written. */
+static int note_unseen(PlanContext *c, const ManifestGrant *deny) {
+        _cleanup_path_facts_ PathFacts facts = {};
+
+        if (c->host->resolve(c->host->userdata, deny->path, &facts) != -EACCES)
+                return 0;
+        return strv_extendf(
+                        &c->plan->notes,
+                        "%s (manifest %s): denied as it is written, since it cannot be looked at",
+                        deny->path,
+                        deny->pointer);
+}
+
 /* Landlock cannot subtract: a deny entry is accepted where nothing that is granted touches it. */
 static int check_denies(PlanContext *c) {
         for (size_t i = 0; i < c->manifest->n_denies; i++) {
@@ -250,6 +263,8 @@ static int check_denies(PlanContext *c) {
                         continue;
                 }
                 r = strv_extend(&c->plan->denies, resolved);
+                if (r >= 0)
+                        r = note_unseen(c, deny);
                 if (r < 0)
                         return r;
                 for (size_t k = 0; k < c->plan->n_rules; k++) {

@@ -88,7 +88,7 @@ int plan_network(PlanContext *c);
  * flags have neither RULE_OPTIONAL nor RULE_CREATE, -ENOENT (or what the lookup said) and no rule. */
 int plan_add_rule(PlanContext *c, const char *path, unsigned access, unsigned flags, char *source);
 
-/* Where path leads, or would lead once it is made: the deepest part that is there, resolved, and the rest. -ENOENT: that
+/* Where path leads, or would lead once it is made: the deepest part that can be seen, resolved, and the rest. -ENOENT: that
  * depends on what will be made, since it goes on through a link to nowhere, or with ".." behind what is not there. */
 int plan_resolve_future(const HostFacts *host, const char *path, char **ret);
 

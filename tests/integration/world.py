@@ -211,7 +211,10 @@ class World:
         with contextlib.suppress(AssertionError, subprocess.TimeoutExpired):
             self.reload()
         for path in self.scratch:
-            shutil.rmtree(path, ignore_errors=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 class Server:

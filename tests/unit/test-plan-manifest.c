@@ -155,6 +155,7 @@ TEST(deny_is_satisfied_or_refused) {
                 { "/home/ada/.ssh", NULL },
                 { "/srv/projects", NULL },
                 { "/home/ada/.not-there", NULL },
+                { "/srv/up/denied", NULL },
                 { "/srv/project", "/srv/project" },
                 { "/srv/project/data", "lies in /srv/project" },
                 { "/srv/project/not-there", "lies in /srv/project" },
