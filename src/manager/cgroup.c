@@ -147,14 +147,14 @@ static int open_attribute(const char *text, const Place *place, const char *attr
         return RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC));
 }
 
-int cgroup_open_parent_events(const char *text) {
+int cgroup_open_parent_events(const char *text, bool local) {
         _cleanup_free_ char *cgroup = NULL, *path = NULL;
         int r;
 
         r = cgroup_find(text, "", &cgroup);
         if (r < 0)
                 return r;
-        path = strformat("%s%s/../memory.events", CGROUP_ROOT, cgroup);
+        path = strformat("%s%s/../memory.events%s", CGROUP_ROOT, cgroup, local ? ".local" : "");
         return path ? RET_NERRNO(open(path, O_RDONLY | O_CLOEXEC)) : -ENOMEM;
 }
 

@@ -26,8 +26,9 @@ int cgroup_of_unit(const char *text, char **ret);
 /* A descriptor of the attribute's file in the group that the text names. -ENOENT: no such controller there. */
 int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret_v1);
 
-/* Of the group's parent, on v2, where its counters hold those of its groups, also when these are gone. */
-int cgroup_open_parent_events(const char *text);
+/* memory.events of the group's parent, on v2, where its counters hold those of its groups, also when these are gone; local:
+ * its own alone (Linux 5.2). */
+int cgroup_open_parent_events(const char *text, bool local);
 
 /* The limit in force: bytes, tasks, or per mille of one CPU; UINT64_MAX: none. */
 int cgroup_read_limit(const char *text, CgroupAttribute attribute, uint64_t *ret);

@@ -19,6 +19,10 @@ static void on_scope_result(void *userdata, int result, const char *value) {
                 (void) free_and_strdup(&s->scope_result, value);
 }
 
+static uint64_t ooms_below_slice(const SessionChild *c) {
+        return cgroup_read_event(c->slice_events, "oom") - cgroup_read_event(c->slice_local, "oom");
+}
+
 /* The counters only grow, and read as 0 once the group is gone. */
 static void note_limits(Session *s) {
         const SessionChild *c = &s->child;
@@ -26,22 +30,25 @@ static void note_limits(Session *s) {
         s->oom_kills = MAX(s->oom_kills, cgroup_read_event(c->memory_events, "oom_kill"));
         s->task_refusals = MAX(s->task_refusals, cgroup_read_event(c->pids_events, "max"));
         s->memory_peak = MAX(s->memory_peak, cgroup_read_number(c->memory_peak));
-        if (cgroup_is_there(c->memory_events))
+        if (cgroup_is_there(c->memory_events)) {
                 s->slice_oom_kills = cgroup_read_event(c->slice_events, "oom_kill");
+                s->slice_ooms = ooms_below_slice(c);
+        }
 }
 
 /* The kernel tells of a group's events at most every 10 ms, and systemd may have removed it by then (which before 253 knows
  * no scope's result oom-kill). Then who was killed, could be out of memory, and is the one more that the slice counts since
- * the group was last seen, was out of memory. How much it had is not known. */
+ * the group was last seen, was out of memory; and where a group below the slice ran into its limit, it was at its own. */
 static void note_kill_unseen(Session *s) {
         const SessionChild *c = &s->child;
+        const uint64_t limit = s->setup->plan->memory_max;
 
         if (s->oom_kills > 0 || c->status.si_code == CLD_EXITED || c->status.si_status != SIGKILL ||
-            s->setup->plan->memory_max >= LIMIT_INFINITY || cgroup_is_there(c->memory_events) ||
+            limit >= LIMIT_INFINITY || cgroup_is_there(c->memory_events) ||
             cgroup_read_event(c->slice_events, "oom_kill") <= s->slice_oom_kills)
                 return;
         s->oom_kills = 1;
-        s->memory_peak = 0;
+        s->memory_peak = ooms_below_slice(c) > s->slice_ooms ? limit : 0;
 }
 
 static int on_limit(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -58,7 +65,8 @@ void session_watch_limits(Session *s, const char *cgroups) {
         c->memory_events = cgroup_open_attribute(cgroups, CGROUP_MEMORY_EVENTS, &v1);
         c->pids_events = cgroup_open_attribute(cgroups, CGROUP_PIDS_EVENTS, &v1);
         c->memory_peak = cgroup_open_attribute(cgroups, CGROUP_MEMORY_PEAK, &v1);
-        c->slice_events = cgroup_open_parent_events(cgroups);
+        c->slice_events = cgroup_open_parent_events(cgroups, /* local= */ false);
+        c->slice_local = cgroup_open_parent_events(cgroups, /* local= */ true);
         /* The first reading is what later ones are compared with. */
         note_limits(s);
         if (c->memory_events >= 0)

@@ -245,6 +245,7 @@ void session_child_done(Session *s) {
         c->pids_events = safe_close(c->pids_events);
         c->memory_peak = safe_close(c->memory_peak);
         c->slice_events = safe_close(c->slice_events);
+        c->slice_local = safe_close(c->slice_local);
         c->pid = 0;
 }
 

@@ -470,6 +470,7 @@ int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Sessi
                 .pids_events = -EBADF,
                 .memory_peak = -EBADF,
                 .slice_events = -EBADF,
+                .slice_local = -EBADF,
         };
         s->stderr_log = STDERR_LOG_INIT;
         s->next = server->sessions;

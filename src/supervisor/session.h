@@ -43,7 +43,7 @@ typedef struct SessionChild {
         siginfo_t status;
         /* v1 or v2 files of its scope, opened while it was there. */
         int memory_events, pids_events, memory_peak;
-        int slice_events; /* memory.events of the slice that the scope is in */
+        int slice_events, slice_local; /* memory.events of the slice that the scope is in */
         sd_event_source *memory_source, *pids_source;
 } SessionChild;
 
@@ -72,7 +72,8 @@ struct Session {
         uint64_t executed_usec, exited_usec, stop_usec; /* CLOCK_MONOTONIC; 0: not yet */
         bool stopped_before_exit;
         uint64_t oom_kills, task_refusals, memory_peak; /* in its scope, as far as they were seen */
-        uint64_t slice_oom_kills; /* in all of the slice, when the scope was last seen */
+        /* In all of the slice, when the scope was last seen: kills, and groups that ran into their limits. */
+        uint64_t slice_oom_kills, slice_ooms;
         unsigned n_stop_failures;
         int n_forgotten; /* processes that were left in its group when systemd had no such scope any more */
         bool killed;     /* SIGKILL was needed */
