@@ -99,17 +99,22 @@ def log(directory):
     return (directory / 'log').read_text(encoding='utf-8')
 
 
-def tarball_directory():
-    """The release, made with its checks."""
+def tarball():
+    """What all packages are built from."""
+
+    def make(directory):
+        run([TREE / 'packaging/build-tarball', '--no-tests', f'--output={directory}'])
+
+    return only(once(place() / 'tarball', make), '*.tar.xz')
+
+
+def release():
+    """Where the same is, made with its checks."""
 
     def make(directory):
         run([TREE / 'packaging/build-tarball', f'--output={directory}'], log=directory / 'log')
 
-    return once(place() / 'tarball', make)
-
-
-def tarball():
-    return only(tarball_directory(), '*.tar.xz')
+    return once(place() / 'release', make)
 
 
 def previous_tree():

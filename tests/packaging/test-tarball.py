@@ -37,9 +37,11 @@ def unpacked():
 
 @case
 def it_is_built_and_tested_when_it_is_made():
-    counts = dict(re.findall(r'^(\w+): +(\d+)', builds.log(builds.tarball_directory()), re.MULTILINE))
+    counts = dict(re.findall(r'^(\w+): +(\d+)', builds.log(builds.release()), re.MULTILINE))
     if int(counts.get('Ok', 0)) < 40 or counts.get('Fail') != '0' or counts.get('Timeout') != '0':
         yield f'meson dist says {counts}'
+    if builds.only(builds.release(), '*.tar.xz').read_bytes() != builds.tarball().read_bytes():
+        yield 'it is not what packages are built from here'
 
 
 @case
