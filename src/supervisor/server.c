@@ -270,13 +270,18 @@ int server_admit(Server *s, const Session *session, Refusal *ret) {
                             "%s. It is tried again with the first client after %llu ms.",
                             strempty(failures->last_failure),
                             (unsigned long long) (wait / 1000 + 1));
+                /* Those of this user's own server: others' are in back-offs of their own. */
+                ret->stderr_tail = strv_copy(failures->stderr_tail);
                 return -ECANCELED;
         }
         return 0;
 }
 
 void server_session_failed(Server *s, const Session *session, const char *reason) {
-        shares_failed(&s->failures, session->client.peer.uid, server_now(s), strempty(reason));
+        _cleanup_strv_free_ char **tail = NULL;
+
+        (void) line_tail_get(&session->stderr_log.tail, &tail);
+        shares_failed(&s->failures, session->client.peer.uid, server_now(s), strempty(reason), tail);
 }
 
 void server_session_stable(Server *s, const Session *session) {

@@ -274,6 +274,21 @@ void session_tell_running(Session *s) {
         send_status(s, &status);
 }
 
+static int add_tail(json_object *data, char *const *tail) {
+        json_object *lines;
+
+        if (strv_length(tail) == 0)
+                return 0;
+        lines = json_object_new_array();
+        if (jsonc_add(data, "stderr", lines) < 0)
+                return -ENOMEM;
+        STRV_FOREACH (line, tail)
+                if (string_is_utf8(*line, strlen(*line)) &&
+                    jsonc_append(lines, json_object_new_string(*line)) < 0)
+                        return -ENOMEM;
+        return 0;
+}
+
 /* What JSON-RPC calls an error; NULL: out of memory. */
 static json_object *make_jsonrpc_error(const Refusal *refusal) {
         const char *reason = strempty(refusal->reason);
@@ -286,7 +301,7 @@ static json_object *make_jsonrpc_error(const Refusal *refusal) {
                 reason = strempty(escaped);
         }
         if (!error || jsonc_add(error, "data", data) < 0 ||
-            jsonc_add_string(data, "code", refusal->code) < 0 ||
+            jsonc_add_string(data, "code", refusal->code) < 0 || add_tail(data, refusal->stderr_tail) < 0 ||
             jsonc_add(error, "code", json_object_new_int(JSONRPC_REFUSED)) < 0 ||
             jsonc_add_string(error, "message", reason) < 0)
                 return NULL;
@@ -322,7 +337,7 @@ void session_tell_refusal(Session *s) {
                 return;
         stderr_log_drain(&s->stderr_log);
         if (line_tail_get(&s->stderr_log.tail, &tail) >= 0)
-                status.stderr_tail = tail;
+                status.stderr_tail = strv_length(tail) > 0 ? tail : s->refusal.stderr_tail;
         if (s->client.kind == SOCKET_RAW)
                 send_jsonrpc_error(s);
         else

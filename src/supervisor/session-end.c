@@ -2,6 +2,7 @@
 
 /* Why a session ended, for its client, for the journal and for the back-off. */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
@@ -10,6 +11,9 @@
 #include "basic/string-util.h"
 #include "manager/cgroup.h"
 #include "supervisor/server.h"
+
+#define PROC_STAT_MAX 4096U
+#define PROC_EXITING  4U
 
 static void on_scope_result(void *userdata, int result, const char *value) {
         Session *s = userdata;
@@ -87,6 +91,21 @@ void session_watch_limits(Session *s, const char *cgroups) {
                                 s);
 }
 
+/* Its descriptors are closed before its death can be seen, and a client may be quicker. (The ninth field of /proc/PID/stat
+ * has the kernel's PF_EXITING.) */
+bool session_child_is_exiting(const Session *s) {
+        char path[sizeof("/proc//stat") + 12];
+        _cleanup_free_ char *text = NULL;
+        const char *end;
+        unsigned flags;
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/stat", s->child.pid);
+        if (s->child.pid <= 0 || file_read_at(AT_FDCWD, path, PROC_STAT_MAX, &text, NULL) < 0)
+                return false;
+        end = strrchr(text, ')');
+        return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && (flags & PROC_EXITING);
+}
+
 void session_note_exit(Session *s) {
         SessionChild *c = &s->child;
 
@@ -134,7 +153,8 @@ static void account(Session *s, const SessionEnd *e) {
 
         if (s->executed_usec == 0)
                 return;
-        if (age >= BACKOFF_STABLE_USEC || (s->cause != STOP_CAUSE_NONE && e->exit_code == 0)) {
+        if (age >= BACKOFF_STABLE_USEC ||
+            (s->cause != STOP_CAUSE_NONE && e->exit_code == 0 && !s->died_meanwhile)) {
                 server_session_stable(s->server, s);
                 return;
         }

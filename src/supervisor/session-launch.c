@@ -17,6 +17,7 @@
 #include "supervisor/server.h"
 
 #define SCOPE_TIMEOUT_USEC (20ULL * USEC_PER_SEC)
+#define DEATH_PRIORITY     (SD_EVENT_PRIORITY_NORMAL - 10)
 /* How much later than the supervisor's own timer systemd's RuntimeMaxSec= strikes, should the supervisor hang. */
 #define RUNTIME_SLACK_USEC (5ULL * USEC_PER_SEC)
 
@@ -149,6 +150,9 @@ static int add_child_sources(Session *s) {
         int r;
 
         r = sd_event_add_io(event, &s->child.pidfd_source, s->child.pidfd, EPOLLIN, on_child_dead, s);
+        if (r >= 0)
+                /* A client that hangs up because its server is dead is not why that ended: the death comes first. */
+                r = sd_event_source_set_priority(s->child.pidfd_source, DEATH_PRIORITY);
         if (r < 0)
                 return r;
         return sd_event_add_io(

@@ -183,6 +183,7 @@ static SessionEvent do_note_input_ended(Session *s, SessionEvent event) {
 static void note_cause(Session *s, SessionEvent event) {
         if (s->cause != STOP_CAUSE_NONE)
                 return;
+        s->died_meanwhile = session_child_is_exiting(s);
         s->cause = event == SESSION_EVENT_STOP      ? STOP_CAUSE_REQUEST
                    : event == SESSION_EVENT_RUNTIME ? STOP_CAUSE_RUNTIME
                                                     : STOP_CAUSE_CLIENT;

@@ -77,6 +77,7 @@ struct Session {
         unsigned n_stop_failures;
         int n_forgotten; /* processes that were left in its group when systemd had no such scope any more */
         bool killed;     /* SIGKILL was needed */
+        bool died_meanwhile; /* when its client was seen to go the server was on its way out already */
 };
 
 /* Takes fd. The session is in server->sessions until it has ended and freed itself. */
@@ -111,5 +112,6 @@ void session_client_done(Session *s);
 /* session-end.c */
 void session_end_find(const Session *s, SessionEnd *ret);
 void session_watch_limits(Session *s, const char *cgroups); /* /proc/PID/cgroup of the child, in its scope */
+bool session_child_is_exiting(const Session *s);
 void session_note_exit(Session *s);  /* the child is dead and not reaped: what can be known only now */
 void session_report_end(Session *s); /* to client, journal and back-off */

@@ -14,6 +14,7 @@
 
 void refusal_done(Refusal *r) {
         free(r->reason);
+        strv_free(r->stderr_tail);
         *r = (Refusal){};
 }
 

@@ -11,9 +11,10 @@
 
 /* Why a client gets no server. */
 typedef struct Refusal {
-        const char *code; /* static: "MCP-R-…" */
-        char *reason;     /* whole sentences, no secrets; lines where there are several problems */
-        int exit_code;    /* what mcp-connect exits with */
+        const char *code;   /* static: "MCP-R-…" */
+        char *reason;       /* whole sentences, no secrets; lines where there are several problems */
+        int exit_code;      /* what mcp-connect exits with */
+        char **stderr_tail; /* the last lines of a server that failed before */
 } Refusal;
 
 void refusal_done(Refusal *r);

@@ -9,6 +9,7 @@ bool share_allows(unsigned max, unsigned used, unsigned own) {
 
 static void share_done(Share *s) {
         free(s->last_failure);
+        strv_free(s->stderr_tail);
         *s = (Share){};
 }
 
@@ -45,7 +46,7 @@ static Share *find_place(Shares *s) {
         return soonest;
 }
 
-void shares_failed(Shares *s, uid_t uid, uint64_t now_usec, const char *reason) {
+void shares_failed(Shares *s, uid_t uid, uint64_t now_usec, const char *reason, char *const *stderr_tail) {
         Share *share = shares_find(s, uid);
         size_t n = strlen(reason);
 
@@ -58,6 +59,8 @@ void shares_failed(Shares *s, uid_t uid, uint64_t now_usec, const char *reason) 
         backoff_failed(&share->backoff, now_usec);
         if (free_and_strdup(&share->last_failure, reason) >= 0 && n > 0 && reason[n - 1] == '.')
                 share->last_failure[n - 1] = 0;
+        strv_free(share->stderr_tail);
+        share->stderr_tail = strv_copy(stderr_tail);
 }
 
 void shares_succeeded(Shares *s, uid_t uid) {

@@ -25,6 +25,7 @@ typedef struct Share {
         uid_t uid;
         Backoff backoff;
         char *last_failure; /* what the back-off answers with */
+        char **stderr_tail; /* the last lines of the server that failed last */
 } Share;
 
 typedef struct Shares {
@@ -34,6 +35,6 @@ typedef struct Shares {
 
 void shares_done(Shares *s);
 Share *shares_find(const Shares *s, uid_t uid); /* NULL: nothing of this user's failed lately */
-/* Out of memory nothing is noted. */
-void shares_failed(Shares *s, uid_t uid, uint64_t now_usec, const char *reason);
+/* Out of memory nothing is noted. stderr_tail is copied. */
+void shares_failed(Shares *s, uid_t uid, uint64_t now_usec, const char *reason, char *const *stderr_tail);
 void shares_succeeded(Shares *s, uid_t uid);

@@ -10,7 +10,7 @@ import signal
 import time
 
 from checks import QUICK_STOP, nothing_left, talks
-from client import PATIENCE
+from client import PATIENCE, Closed
 from harness import case, eventually, expect, expect_equal
 from world import MEMBER, STRANGER
 
@@ -116,6 +116,28 @@ def a_stranger_is_not_told_what_is_wrong(world):
     nothing_left(server)
 
 
+@case
+def who_is_slowed_down_is_told_what_the_server_said_last(world):
+    server = world.fixture('exit', '3', 'no key given')
+    for _ in range(12):
+        client = server.connect()
+        if client.wait() != 3:
+            break
+    said = client.stderr_text()
+    for words in ('It is tried again', 'MCP-R-BACKOFF', 'status 3', 'no key given'):
+        expect(words in said, f'the client is told {said!r}')
+
+    def told_on_the_socket():
+        try:
+            return json.loads(server.dial().read_line())['error']['data']
+        except Closed:  # the time was over, and it was tried again
+            return None
+
+    data = eventually(told_on_the_socket, 'a refusal')
+    expect_equal((data['code'], data['stderr']), ('MCP-R-BACKOFF', ['no key given']), 'what is told on the socket')
+    nothing_left(server)
+
+
 def refused(client, code, words):
     expect_equal(client.wait(), 69, 'exit status')
     said = client.stderr_text()
@@ -162,7 +184,7 @@ def who_says_nothing_leaves_room_for_others(world):
 
 @case(managers=['system'])
 def one_users_failures_are_not_held_against_another(world):
-    server = world.fixture('exit', '3', access={'users': [MEMBER, STRANGER]})
+    server = world.fixture('exit', '3', 'no key given', access={'users': [MEMBER, STRANGER]})
     for _ in range(12):
         client = server.connect()
         if client.wait() != 3:

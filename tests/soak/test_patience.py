@@ -34,7 +34,7 @@ def a_manager_that_never_answers_is_given_up(world):
         os.kill(pid, signal.SIGCONT)
     running.close()
     nothing_left(server, 60)
-    eventually(lambda: server.connect().wait() == 0, 'a session after that', 20)
+    eventually(lambda: server.connect().close() == 0, 'a session after that', 20)
     nothing_left(server)
 
 

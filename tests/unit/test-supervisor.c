@@ -191,16 +191,19 @@ TEST(who_comes_late_finds_a_place) {
 
 TEST(each_user_fails_alone) {
         _cleanup_(shares_done) Shares s = {};
+        char *const tail[] = { (char *) "no key given", NULL };
         const uint64_t now = 1000;
 
         ASSERT_TRUE(shares_find(&s, 1) == NULL);
         for (unsigned i = 0; i <= BACKOFF_BURST; i++)
-                shares_failed(&s, 1, now, "It broke.");
+                shares_failed(&s, 1, now, "It broke.", tail);
         ASSERT_TRUE(shares_find(&s, 2) == NULL);
         ASSERT_STREQ(shares_find(&s, 1)->last_failure, "It broke");
         ASSERT_TRUE(backoff_remaining(&shares_find(&s, 1)->backoff, now) > 0);
-        shares_failed(&s, 2, now, "");
+        shares_failed(&s, 2, now, "", NULL);
+        ASSERT_STREQ(shares_find(&s, 1)->stderr_tail[0], "no key given");
         ASSERT_STREQ(shares_find(&s, 2)->last_failure, "");
+        ASSERT_EQ(strv_length(shares_find(&s, 2)->stderr_tail), 0);
         shares_succeeded(&s, 3);
         shares_succeeded(&s, 1);
         ASSERT_TRUE(shares_find(&s, 1) == NULL);
@@ -213,7 +216,7 @@ TEST(failures_of_any_number_of_users_take_so_much_memory_and_no_more) {
         _cleanup_(shares_done) Shares s = {};
 
         for (uid_t uid = 0; uid < 4 * SHARES_MAX; uid++)
-                shares_failed(&s, uid, 1000 + uid, "It broke.");
+                shares_failed(&s, uid, 1000 + uid, "It broke.", NULL);
         ASSERT_EQ(s.n_items, SHARES_MAX);
         ASSERT_NOT_NULL(shares_find(&s, 4 * SHARES_MAX - 1));
         ASSERT_TRUE(shares_find(&s, 0) == NULL);
