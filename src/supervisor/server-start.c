@@ -91,6 +91,7 @@ Server *server_free(Server *s) {
         sd_event_source_disable_unref(s->status);
         sd_event_source_disable_unref(s->query_again);
         sd_event_source_disable_unref(s->linger);
+        sd_event_source_disable_unref(s->launch);
         access_query_free(s->query);
         setup_unref(s->next);
         manager_unref(s->manager);

@@ -11,6 +11,8 @@
 #include "supervisor/status.h"
 
 #define ACCEPT_BATCH 64U
+/* As many children are made at once: who came first waits for those of seven others, not of all. */
+#define LAUNCH_BATCH 8U
 #define ACCEPT_AGAIN_USEC \
         (200ULL * 1000ULL) /* after EMFILE and the like: the event would come at once again */
 /* So often at most systemd tries a service that it cannot execute: while this program has the sockets, it does not. */
@@ -277,6 +279,39 @@ int server_admit(Server *s, const Session *session, Refusal *ret) {
         return 0;
 }
 
+/* The oldest LAUNCH_BATCH of those that are queued. */
+static int on_launch(sd_event_source *source, void *userdata) {
+        Server *s = userdata;
+        Session *batch[LAUNCH_BATCH];
+        size_t n = 0;
+
+        /* The list has the newest first. */
+        for (Session *session = s->sessions; session; session = session->next) {
+                if (session->state != SESSION_QUEUED)
+                        continue;
+                if (n == LAUNCH_BATCH) {
+                        memmove(batch, batch + 1, sizeof(batch) - sizeof(batch[0]));
+                        n--;
+                        (void) server_queue(s);
+                }
+                batch[n++] = session;
+        }
+        for (size_t i = 0; i < n / 2; i++) {
+                Session *other = batch[i];
+
+                batch[i] = batch[n - 1 - i];
+                batch[n - 1 - i] = other;
+        }
+        session_launch_all(batch, n);
+        return 0;
+}
+
+int server_queue(Server *s) {
+        if (!s->launch)
+                return sd_event_add_defer(s->event, &s->launch, on_launch, s);
+        return sd_event_source_set_enabled(s->launch, SD_EVENT_ONESHOT);
+}
+
 void server_session_failed(Server *s, const Session *session, const char *reason) {
         _cleanup_strv_free_ char **tail = NULL;
 
@@ -532,8 +567,7 @@ static ServerEvent do_turn_away(Server *s, ServerEvent event) {
 }
 
 static ServerEvent do_accept(Server *s, ServerEvent event) {
-        /* Who came first does not wait until the children of all others are made. */
-        accept_clients(s, 1);
+        accept_clients(s, LAUNCH_BATCH);
         return _SERVER_EVENT_NONE;
 }
 

@@ -33,7 +33,7 @@ struct Server {
 
         int listen[2]; /* by SocketKind; -EBADF */
         sd_event_source *listen_source[2];
-        sd_event_source *idle, *give_up, *accept_again, *status, *query_again, *linger;
+        sd_event_source *idle, *give_up, *accept_again, *status, *query_again, *linger, *launch;
         Session *sessions;
 
         Shares failures;
@@ -58,6 +58,7 @@ int server_load(Server *s, ServerEvent *ret);
 int server_open_manager(Server *s, Refusal *ret_refusal); /* -ECANCELED: refused */
 
 /* For sessions. */
+int server_queue(Server *s); /* a session is queued: has it launched by the loop, soon */
 int server_admit(Server *s, const Session *session, Refusal *ret); /* -ECANCELED: refused */
 void server_session_failed(Server *s, const Session *session, const char *reason);
 void server_session_over(Server *s, const SessionEnd *end); /* for the status */

@@ -5,23 +5,29 @@
 /* Columns: event, action, next state. An event that a state does not list is ignored there, because it cannot matter any
  * more (a client that goes while its server is being stopped), or because the state has no source for it (a hello in a
  * running session). SESSION_ENDED lists none. */
-_Static_assert(_SESSION_EVENT_MAX == 19, "What does the new event mean in each state?");
+_Static_assert(_SESSION_EVENT_MAX == 20, "What does the new event mean in each state?");
 _Static_assert(SESSION_ACTION_IGNORE == 0, "Cells that are not written are ignored events.");
 static const SessionTransition table[_SESSION_STATE_MAX][_SESSION_EVENT_MAX] = {
         [SESSION_NEW] = {
-                [SESSION_EVENT_RAW] = { SESSION_ACTION_LAUNCH, SESSION_SCOPE },
+                [SESSION_EVENT_RAW] = { SESSION_ACTION_QUEUE, SESSION_QUEUED },
                 [SESSION_EVENT_CONNECT] = { SESSION_ACTION_AWAIT_HELLO, SESSION_HELLO },
                 [SESSION_EVENT_NOT_ADMITTED] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
                 [SESSION_EVENT_CLIENT_GONE] = { SESSION_ACTION_FINISH, SESSION_ENDED },
                 [SESSION_EVENT_STOP] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
         },
         [SESSION_HELLO] = {
-                [SESSION_EVENT_HELLO] = { SESSION_ACTION_LAUNCH, SESSION_SCOPE },
+                [SESSION_EVENT_HELLO] = { SESSION_ACTION_QUEUE, SESSION_QUEUED },
                 [SESSION_EVENT_BAD_HELLO] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
                 [SESSION_EVENT_NOT_ADMITTED] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
                 [SESSION_EVENT_CLIENT_GONE] = { SESSION_ACTION_FINISH, SESSION_ENDED },
                 [SESSION_EVENT_STOP] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
                 [SESSION_EVENT_TIMER] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
+        },
+        [SESSION_QUEUED] = {
+                [SESSION_EVENT_TURN] = { SESSION_ACTION_LAUNCH, SESSION_SCOPE },
+                [SESSION_EVENT_NOT_ADMITTED] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
+                [SESSION_EVENT_CLIENT_GONE] = { SESSION_ACTION_FINISH, SESSION_ENDED },
+                [SESSION_EVENT_STOP] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
         },
         [SESSION_SCOPE] = {
                 [SESSION_EVENT_NOT_ADMITTED] = { SESSION_ACTION_REFUSE, SESSION_ENDED },
@@ -85,10 +91,10 @@ bool session_machine_next(SessionState state, SessionEvent event, SessionTransit
 }
 
 static const char *const state_names[_SESSION_STATE_MAX] = {
-        [SESSION_NEW] = "new",           [SESSION_HELLO] = "hello",     [SESSION_SCOPE] = "scope",
-        [SESSION_EXEC] = "exec",         [SESSION_RUNNING] = "running", [SESSION_GRACE] = "grace",
-        [SESSION_STOPPING] = "stopping", [SESSION_RETRY] = "retry",     [SESSION_REAPING] = "reaping",
-        [SESSION_ENDED] = "ended",
+        [SESSION_NEW] = "new",         [SESSION_HELLO] = "hello",       [SESSION_QUEUED] = "queued",
+        [SESSION_SCOPE] = "scope",     [SESSION_EXEC] = "exec",         [SESSION_RUNNING] = "running",
+        [SESSION_GRACE] = "grace",     [SESSION_STOPPING] = "stopping", [SESSION_RETRY] = "retry",
+        [SESSION_REAPING] = "reaping", [SESSION_ENDED] = "ended",
 };
 
 const char *session_state_to_string(SessionState state) {
@@ -101,6 +107,7 @@ static const char *const event_names[_SESSION_EVENT_MAX] = {
         [SESSION_EVENT_HELLO] = "hello",
         [SESSION_EVENT_BAD_HELLO] = "bad-hello",
         [SESSION_EVENT_NOT_ADMITTED] = "not-admitted",
+        [SESSION_EVENT_TURN] = "turn",
         [SESSION_EVENT_SCOPE_UP] = "scope-up",
         [SESSION_EVENT_SCOPE_TAKEN] = "scope-taken",
         [SESSION_EVENT_SCOPE_FAILED] = "scope-failed",

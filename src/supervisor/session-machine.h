@@ -8,9 +8,10 @@
 
 typedef enum SessionState {
         SESSION_NEW,
-        SESSION_HELLO, /* NAME.connect: the client has not said hello yet */
-        SESSION_SCOPE, /* the child is there and blocked, its scope is being started */
-        SESSION_EXEC,  /* the child confines itself and executes the server */
+        SESSION_HELLO,  /* NAME.connect: the client has not said hello yet */
+        SESSION_QUEUED, /* admitted: its child will be made together with others' */
+        SESSION_SCOPE,  /* the child is there and blocked, its scope is being started */
+        SESSION_EXEC,   /* the child confines itself and executes the server */
         SESSION_RUNNING,
         SESSION_GRACE,    /* the server's input has ended (or cannot be ended): it may finish by itself */
         SESSION_STOPPING, /* StopUnit of the scope is under way */
@@ -26,6 +27,7 @@ typedef enum SessionEvent {
         SESSION_EVENT_HELLO,
         SESSION_EVENT_BAD_HELLO,
         SESSION_EVENT_NOT_ADMITTED, /* no room, back-off, or the child could not be made: there is no child */
+        SESSION_EVENT_TURN,         /* of those that are queued */
         SESSION_EVENT_SCOPE_UP,
         SESSION_EVENT_SCOPE_TAKEN, /* the name is in use, or the child is not in the scope that was started */
         SESSION_EVENT_SCOPE_FAILED,
@@ -47,7 +49,8 @@ typedef enum SessionEvent {
 typedef enum SessionAction {
         SESSION_ACTION_IGNORE, /* decided: nothing is to be done */
         SESSION_ACTION_AWAIT_HELLO,
-        SESSION_ACTION_LAUNCH, /* admission, child, scope */
+        SESSION_ACTION_QUEUE,  /* admission, and what can be done without a child */
+        SESSION_ACTION_LAUNCH, /* the child; its scope is asked for when all others have theirs */
         SESSION_ACTION_RENAME, /* another scope name */
         SESSION_ACTION_GO,     /* the child is in its scope: checks, then lets it go */
         SESSION_ACTION_SETTLE, /* the child is dead: did it get as far as execve()? */

@@ -74,7 +74,7 @@ static void refuse_scope(Session *s, int error) {
                     STRERROR(error));
 }
 
-static SessionEvent do_launch(Session *s, SessionEvent event) {
+static SessionEvent do_queue(Session *s, SessionEvent event) {
         int r;
 
         s->timer = sd_event_source_disable_unref(s->timer);
@@ -85,22 +85,46 @@ static SessionEvent do_launch(Session *s, SessionEvent event) {
                 refuse_scope(s, r);
                 return SESSION_EVENT_NOT_ADMITTED;
         }
-        if (session_make_child(s) < 0) {
-                s->start_call = manager_call_free(s->start_call);
+        r = server_queue(s->server);
+        if (r < 0) {
+                refuse_scope(s, r);
                 return SESSION_EVENT_NOT_ADMITTED;
         }
-        /* The manager has the longest part of it, so it is asked before anything else: after a fork each page that is
-         * written to costs a copy. */
+        return _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_launch(Session *s, SessionEvent event) {
+        if (session_make_child(s) >= 0)
+                return _SESSION_EVENT_NONE;
+        s->start_call = manager_call_free(s->start_call);
+        return SESSION_EVENT_NOT_ADMITTED;
+}
+
+/* The manager has the longest part of it, so it is asked before anything else. */
+static int ask_for_scope(Session *s) {
+        int r;
+
         r = session_start_scope(s);
         if (r < 0) {
                 refuse_scope(s, r);
-                return SESSION_EVENT_SCOPE_FAILED;
+                return r;
         }
-        if (session_watch_child(s) < 0 || session_watch_client(s) < 0)
-                return SESSION_EVENT_SCOPE_FAILED;
+        r = session_watch_child(s);
+        if (r >= 0)
+                r = session_watch_client(s);
+        if (r < 0)
+                return r;
         session_tell_starting(s);
         server_update_status(s->server);
-        return _SESSION_EVENT_NONE;
+        return 0;
+}
+
+void session_launch_all(Session *const *sessions, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                session_handle(sessions[i], SESSION_EVENT_TURN);
+        for (size_t i = 0; i < n; i++)
+                if (sessions[i]->state == SESSION_SCOPE && ask_for_scope(sessions[i]) < 0)
+                        session_handle(sessions[i], SESSION_EVENT_SCOPE_FAILED);
 }
 
 static SessionEvent do_rename(Session *s, SessionEvent event) {
@@ -417,6 +441,7 @@ void session_handle(Session *s, SessionEvent event) {
         static SessionEvent (*const actions[_SESSION_ACTION_MAX])(Session *, SessionEvent) = {
                 [SESSION_ACTION_IGNORE] = do_nothing,
                 [SESSION_ACTION_AWAIT_HELLO] = do_await_hello,
+                [SESSION_ACTION_QUEUE] = do_queue,
                 [SESSION_ACTION_LAUNCH] = do_launch,
                 [SESSION_ACTION_RENAME] = do_rename,
                 [SESSION_ACTION_GO] = do_go,

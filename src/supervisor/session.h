@@ -84,6 +84,9 @@ struct Session {
 int session_new(Server *server, SocketKind kind, int fd, const Peer *peer, Session **ret);
 Session *session_free(Session *s);
 void session_handle(Session *s, SessionEvent event);
+/* Makes the children of queued sessions, then asks for their scopes: after a fork each page that the supervisor writes to
+ * costs a copy, and so it is one copy for all of them. */
+void session_launch_all(Session *const *sessions, size_t n);
 bool session_has_slot(const Session *s); /* counts against sessions.max */
 int session_arm_timer(Session *s, uint64_t usec);
 void session_event_fields(const Session *s, EventFields *ret);

@@ -18,6 +18,22 @@ class Closed(Exception):
     """The other side ended before it answered."""
 
 
+def ready(reader, writer=-1, timeout=None):
+    """Whether there is something to read, and whether something can be written.  select() knows 1,024 descriptors only."""
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    if writer == reader:
+        poll.modify(reader, select.POLLIN | select.POLLOUT)
+    elif writer >= 0:
+        poll.register(writer, select.POLLOUT)
+    events = poll.poll(None if timeout is None else timeout * 1000)
+    broken = select.POLLHUP | select.POLLERR  # reading and writing tell what is the matter
+    return (
+        any(fd == reader and event & (select.POLLIN | broken) for fd, event in events),
+        any(fd == writer and event & (select.POLLOUT | broken) for fd, event in events),
+    )
+
+
 class Client:
     """The part that doesn't care what the bytes travel through."""
 
@@ -32,7 +48,7 @@ class Client:
         view = memoryview(data)
         os.set_blocking(self.writer, False)
         while view:
-            readable, writable, _ = select.select([self.reader], [self.writer], [])
+            readable, writable = ready(self.reader, self.writer)
             if readable:
                 self._fill()
             if writable:
@@ -50,7 +66,7 @@ class Client:
         scanned = 0
         while (end := self.buffer.find(b'\n', scanned)) < 0:
             scanned = len(self.buffer)
-            readable, _, _ = select.select([self.reader], [], [], max(0, deadline - time.monotonic()))
+            readable, _ = ready(self.reader, timeout=max(0, deadline - time.monotonic()))
             if not readable:
                 raise AssertionError(
                     f'no line from the server within {timeout:g} s (so far: {bytes(self.buffer[:200])!r})'
@@ -65,7 +81,7 @@ class Client:
         deadline = time.monotonic() + timeout * PATIENCE
         with contextlib.suppress(Closed, ConnectionResetError):
             while True:
-                readable, _, _ = select.select([self.reader], [], [], max(0, deadline - time.monotonic()))
+                readable, _ = ready(self.reader, timeout=max(0, deadline - time.monotonic()))
                 if not readable:
                     raise AssertionError(f'the stream did not end within {timeout:g} s')
                 self._fill()

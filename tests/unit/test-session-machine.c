@@ -37,6 +37,7 @@ TEST(every_event_in_every_state_is_decided) {
 static const char *const heeded[_SESSION_STATE_MAX] = {
         [SESSION_NEW] = "raw connect not-admitted client-gone stop ",
         [SESSION_HELLO] = "hello bad-hello not-admitted client-gone stop timer ",
+        [SESSION_QUEUED] = "not-admitted turn client-gone stop ",
         [SESSION_SCOPE] = "not-admitted scope-up scope-taken scope-failed not-enforced child-exited "
                           "input-ended "
                           "client-gone stop ",
@@ -116,7 +117,8 @@ TEST(the_usual_life) {
                 SessionState next;
         } life[] = {
                 { SESSION_EVENT_CONNECT, SESSION_ACTION_AWAIT_HELLO, SESSION_HELLO },
-                { SESSION_EVENT_HELLO, SESSION_ACTION_LAUNCH, SESSION_SCOPE },
+                { SESSION_EVENT_HELLO, SESSION_ACTION_QUEUE, SESSION_QUEUED },
+                { SESSION_EVENT_TURN, SESSION_ACTION_LAUNCH, SESSION_SCOPE },
                 { SESSION_EVENT_SCOPE_TAKEN, SESSION_ACTION_RENAME, SESSION_SCOPE },
                 { SESSION_EVENT_SCOPE_UP, SESSION_ACTION_GO, SESSION_EXEC },
                 { SESSION_EVENT_EXECUTED, SESSION_ACTION_ANNOUNCE, SESSION_RUNNING },
