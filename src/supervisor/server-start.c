@@ -92,6 +92,7 @@ Server *server_free(Server *s) {
         sd_event_source_disable_unref(s->query_again);
         sd_event_source_disable_unref(s->linger);
         sd_event_source_disable_unref(s->launch);
+        sd_event_source_disable_unref(s->launch_latest);
         access_query_free(s->query);
         setup_unref(s->next);
         manager_unref(s->manager);

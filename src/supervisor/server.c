@@ -12,7 +12,8 @@
 
 #define ACCEPT_BATCH 64U
 /* As many children are made at once: who came first waits for those of seven others, not of all. */
-#define LAUNCH_BATCH 8U
+#define LAUNCH_BATCH      8U
+#define LAUNCH_DELAY_USEC (5ULL * 1000ULL)
 #define ACCEPT_AGAIN_USEC \
         (200ULL * 1000ULL) /* after EMFILE and the like: the event would come at once again */
 /* So often at most systemd tries a service that it cannot execute: while this program has the sockets, it does not. */
@@ -280,11 +281,12 @@ int server_admit(Server *s, const Session *session, Refusal *ret) {
 }
 
 /* The oldest LAUNCH_BATCH of those that are queued. */
-static int on_launch(sd_event_source *source, void *userdata) {
-        Server *s = userdata;
+static void launch(Server *s) {
         Session *batch[LAUNCH_BATCH];
         size_t n = 0;
 
+        s->launch_latest = sd_event_source_disable_unref(s->launch_latest);
+        (void) sd_event_source_set_enabled(s->launch, SD_EVENT_OFF);
         /* The list has the newest first. */
         for (Session *session = s->sessions; session; session = session->next) {
                 if (session->state != SESSION_QUEUED)
@@ -303,12 +305,38 @@ static int on_launch(sd_event_source *source, void *userdata) {
                 batch[n - 1 - i] = other;
         }
         session_launch_all(batch, n);
+}
+
+static int on_launch(sd_event_source *source, void *userdata) {
+        launch(userdata);
         return 0;
 }
 
+static int on_launch_latest(sd_event_source *source, uint64_t usec, void *userdata) {
+        launch(userdata);
+        return 0;
+}
+
+/* When all clients that are there have been heard, but a server that keeps the loop busy must not put it off. */
 int server_queue(Server *s) {
-        if (!s->launch)
-                return sd_event_add_defer(s->event, &s->launch, on_launch, s);
+        int r;
+
+        if (!s->launch) {
+                r = sd_event_add_defer(s->event, &s->launch, on_launch, s);
+                if (r >= 0)
+                        r = sd_event_source_set_priority(s->launch, SD_EVENT_PRIORITY_NORMAL + 1);
+                if (r < 0)
+                        return r;
+        }
+        if (!s->launch_latest)
+                (void) sd_event_add_time_relative(
+                                s->event,
+                                &s->launch_latest,
+                                CLOCK_MONOTONIC,
+                                LAUNCH_DELAY_USEC,
+                                1,
+                                on_launch_latest,
+                                s);
         return sd_event_source_set_enabled(s->launch, SD_EVENT_ONESHOT);
 }
 

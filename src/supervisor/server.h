@@ -33,7 +33,8 @@ struct Server {
 
         int listen[2]; /* by SocketKind; -EBADF */
         sd_event_source *listen_source[2];
-        sd_event_source *idle, *give_up, *accept_again, *status, *query_again, *linger, *launch;
+        sd_event_source *idle, *give_up, *accept_again, *status, *query_again, *linger, *launch,
+                        *launch_latest;
         Session *sessions;
 
         Shares failures;
