@@ -23,10 +23,15 @@ def a_server(manager, command):
 
 
 def ways_to_start(where, server, program):
-    """As session-race wants them.  The peers have the same limits, and none of our confinement."""
+    """As session-race wants them.  The peers have the same limits, and none of our confinement.
+
+    A spare child is the least that any design could take in which a child waits in its scope for the next client: it is
+    neither confined, nor is anybody looked at.
+    """
     properties = [word for limit in LIMITS for word in ('--property', limit)]
     return {
         'bare scope': ['scope', where.kind, program],
+        'spare child': ['spare', where.kind, program],
         'NAME.sock': ['raw', server.stream],
         'NAME.connect': ['connect', server.control],
         'mcp-connect': ['spawn', 'mcp-connect', where.flag, server.name],

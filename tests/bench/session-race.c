@@ -5,6 +5,7 @@
  * from the moment at which its client began to the server's first instruction. Ways:
  *
  *   scope MANAGER PROGRAM   a bare scope (bare-scope.c); from before the fork
+ *   spare MANAGER PROGRAM   a child that waits in its scope for a client; from before it is handed the client's descriptors
  *   raw SOCKET              NAME.sock; from before connect()
  *   connect SOCKET          NAME.connect; from before connect()
  *   spawn COMMAND…          a command that has it started; from before the fork */
@@ -158,10 +159,8 @@ static void run(unsigned number, const Way *way, char *const arguments[], unsign
 
 static const Way *find_way(const char *name) {
         static const Way ways[] = {
-                { "scope", start_scopes },
-                { "raw", start_raw },
-                { "connect", start_connect },
-                { "spawn", start_spawn },
+                { "scope", start_scopes },    { "spare", start_spares }, { "raw", start_raw },
+                { "connect", start_connect }, { "spawn", start_spawn },
         };
 
         for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)

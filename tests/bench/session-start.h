@@ -13,7 +13,7 @@ typedef struct Start {
         int control;        /* NAME.connect's; -EBADF */
         int go;             /* of a scope's child: a byte lets it execute; -EBADF */
         pid_t pid;          /* our child; 0: none */
-        char job[256];
+        char job[256];      /* of a scope that is being started; "": none */
 } Start;
 
 typedef struct Way {
@@ -25,4 +25,9 @@ _Noreturn void die(const char *what, int error);
 uint64_t now_ns(void);
 void start_pipes(Start *s, int ret_server[2]); /* sets writer and reader; close-on-exec */
 
-void start_scopes(char *const arguments[], Start starts[], unsigned n); /* bare-scope.c */
+/* bare-scope.c */
+void start_scopes(char *const arguments[], Start starts[], unsigned n);
+void start_spares(
+                char *const arguments[],
+                Start starts[],
+                unsigned n); /* begins when all are in their scopes */
