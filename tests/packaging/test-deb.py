@@ -165,6 +165,9 @@ def nothing_is_a_configuration_file():
 def piuparts_finds_nothing_left():
     """Installed, removed and purged where nothing is booted, with its dependencies gone before the purge."""
     command = ['piuparts', '--no-upgrade-test', '--keep-sources-list', '--distribution', SUITE, '--tmpdir', '/var/tmp']
+    # Of Debian 13 itself: links of systemd that lead nowhere yet, and a directory of debconf that Debian 12's piuparts
+    # does not know.
+    command += ['--no-symlinks', '--ignore', '/var/cache/debconf/tmp.ci/']
     done = roots.run([*command, '--existing-chroot', roots.root(SUITE), builds.deb(SUITE)], status=range(256))
     yield from (line for line in done.splitlines() if re.search(r' (ERROR|WARN|FAIL)', line))
     if 'PASS: All tests.' not in done:
