@@ -144,7 +144,7 @@ def meson_suite(build, *selection, env=None):
         '--num-processes',
         str(os.cpu_count()),
         # Timeouts are for what hangs, not for a machine that is busy.
-        '--timeout-multiplier=6',
+        '--timeout-multiplier=3',
     ]
     done = subprocess.run(
         [*command, *selection],
