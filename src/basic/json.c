@@ -12,7 +12,6 @@
 #include "basic/string-util.h"
 
 /* Whatever a tree consists of, its root included, so that it is freed as a whole. */
-typedef struct JsonArena JsonArena;
 struct JsonArena {
         JsonArena *older;
         size_t used, room; /* of data */
@@ -58,9 +57,8 @@ static int fail_at(Reader *r, int error, unsigned line, unsigned column, const c
         return error;
 }
 
-/* NULL: out of memory. The memory is not initialized. */
-static void *take(Reader *r, size_t size) {
-        JsonArena *a = r->arena;
+void *json_arena_take(JsonArena **arena, size_t size) {
+        JsonArena *a = *arena;
         void *p;
 
         if (size > SIZE_MAX / 2)
@@ -72,12 +70,16 @@ static void *take(Reader *r, size_t size) {
                 a = malloc(sizeof(JsonArena) + room);
                 if (!a)
                         return NULL;
-                *a = (JsonArena){ .older = r->arena, .room = room };
-                r->arena = a;
+                *a = (JsonArena){ .older = *arena, .room = room };
+                *arena = a;
         }
         p = (char *) a->data + a->used;
         a->used += size;
         return p;
+}
+
+static void *take(Reader *r, size_t size) {
+        return json_arena_take(&r->arena, size);
 }
 
 static JsonValue *take_value(Reader *r) {
@@ -98,13 +100,14 @@ static char *take_string(Reader *r, const char *s, size_t n) {
         return copy;
 }
 
-static void arena_free(JsonArena *a) {
+JsonArena *json_arena_free(JsonArena *a) {
         while (a) {
                 JsonArena *older = a->older;
 
                 free(a);
                 a = older;
         }
+        return NULL;
 }
 
 #define FAIL(r, ...) fail_at((r), -EINVAL, (r)->line, (r)->column, __VA_ARGS__)
@@ -607,7 +610,7 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         if (r.tokener)
                 json_tokener_free(r.tokener);
         if (q < 0) {
-                arena_free(r.arena);
+                json_arena_free(r.arena);
                 return q;
         }
         root->arena = r.arena;
@@ -626,7 +629,7 @@ JsonValue *json_free(JsonValue *root) {
         if (root->n_more_refs > 0)
                 root->n_more_refs--;
         else
-                arena_free(root->arena);
+                json_arena_free(root->arena);
         return NULL;
 }
 

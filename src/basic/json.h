@@ -37,6 +37,7 @@ typedef enum JsonFlags {
         JSON_DUPLICATES = 1 << 2, /* strict, but duplicate keys stay: it is for the caller to judge them */
 } JsonFlags;
 
+typedef struct JsonArena JsonArena;
 typedef struct JsonValue JsonValue;
 struct JsonValue {
         JsonType type;
@@ -54,8 +55,8 @@ struct JsonValue {
         size_t string_length;
         JsonValue **items; /* array elements or object members, in the text's order */
         size_t n_items;
-        unsigned n_more_refs;    /* of a root: owners besides the first (json_ref) */
-        struct JsonArena *arena; /* of a root: what all of its tree is in, this value too */
+        unsigned n_more_refs; /* of a root: owners besides the first (json_ref) */
+        JsonArena *arena;     /* of a root: what all of its tree is in, this value too */
 };
 
 /* Why a text was not accepted. */
@@ -73,6 +74,11 @@ JsonValue *json_free(JsonValue *root);
 JsonValue *json_ref(JsonValue *root); /* one more owner of the tree; returns root */
 DEFINE_TRIVIAL_CLEANUP_FUNC(JsonValue *, json_free);
 #define _cleanup_json_ _cleanup_(json_freep)
+
+/* For readers of other formats, which build a tree themselves: all of it is taken from one arena (at first *arena is NULL),
+ * which becomes the root's. The memory is not initialized; NULL: out of memory. Freeing takes NULL and returns it. */
+void *json_arena_take(JsonArena **arena, size_t size);
+JsonArena *json_arena_free(JsonArena *arena);
 
 const char *json_type_to_string(JsonType type); /* "an object", "a string" …: for messages */
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <toml++/toml.h>
 
@@ -15,17 +16,27 @@ extern "C" {
 namespace {
 
 struct Builder {
+        Builder() = default;
+        Builder(const Builder &) = delete;
+        Builder &operator=(const Builder &) = delete;
+        ~Builder() {
+                std::free(spans.items);
+                json_arena_free(arena);
+        }
+
+        JsonArena *arena = nullptr;
         TomlSpans spans{};
         size_t n_allocated = 0;
         bool want_spans = false;
         bool deep = false;
 };
 
-JsonValue *value_new(const toml::node &node, JsonType type, JsonValue *parent) {
-        auto *v = static_cast<JsonValue *>(std::calloc(1, sizeof(JsonValue)));
+JsonValue *value_new(Builder &b, const toml::node &node, JsonType type, JsonValue *parent) {
+        auto *v = static_cast<JsonValue *>(json_arena_take(&b.arena, sizeof(JsonValue)));
 
         if (!v)
                 return nullptr;
+        *v = JsonValue{};
         v->type = type;
         v->line = node.source().begin.line;
         v->column = node.source().begin.column;
@@ -33,8 +44,8 @@ JsonValue *value_new(const toml::node &node, JsonType type, JsonValue *parent) {
         return v;
 }
 
-char *copy_text(std::string_view s) {
-        auto *out = static_cast<char *>(std::malloc(s.size() + 1));
+char *copy_text(Builder &b, std::string_view s) {
+        auto *out = static_cast<char *>(json_arena_take(&b.arena, s.size() + 1));
 
         if (!out)
                 return nullptr;
@@ -63,16 +74,16 @@ bool note_span(Builder &b, const toml::node &node, const JsonValue *v) {
         return true;
 }
 
-bool fill_string(JsonValue *v, std::string_view s) {
+bool fill_string(Builder &b, JsonValue *v, std::string_view s) {
         v->type = JSON_STRING;
-        v->string = copy_text(s);
+        v->string = copy_text(b, s);
         v->string_length = s.size();
         return v->string;
 }
 
-bool fill_scalar(JsonValue *v, const toml::node &node) {
+bool fill_scalar(Builder &b, JsonValue *v, const toml::node &node) {
         if (const auto *s = node.as_string())
-                return fill_string(v, s->get());
+                return fill_string(b, v, s->get());
         if (const auto *i = node.as_integer()) {
                 v->type = JSON_INTEGER;
                 v->integer = i->get();
@@ -92,7 +103,7 @@ bool fill_scalar(JsonValue *v, const toml::node &node) {
         std::ostringstream text;
 
         node.visit([&](const auto &n) { text << n; });
-        return fill_string(v, text.str());
+        return fill_string(b, v, text.str());
 }
 
 bool stands_before(const JsonValue *a, const JsonValue *b) {
@@ -107,7 +118,7 @@ bool fill_items(Builder &b, JsonValue *v, const toml::node &node, unsigned depth
         const auto *array = node.as_array();
         size_t size = table ? table->size() : array->size();
 
-        v->items = static_cast<JsonValue **>(std::calloc(size ? size : 1, sizeof(JsonValue *)));
+        v->items = static_cast<JsonValue **>(json_arena_take(&b.arena, size * sizeof(JsonValue *)));
         if (!v->items)
                 return false;
         auto add = [&](const toml::node &child, const toml::key *key) {
@@ -120,7 +131,7 @@ bool fill_items(Builder &b, JsonValue *v, const toml::node &node, unsigned depth
                 v->n_items = n;
                 if (!key)
                         return true;
-                item->key = copy_text(key->str());
+                item->key = copy_text(b, key->str());
                 item->key_line = key->source().begin.line;
                 item->key_column = key->source().begin.column;
                 return item->key != nullptr;
@@ -148,13 +159,11 @@ JsonValue *build(Builder &b, const toml::node &node, JsonValue *parent, unsigned
                 b.deep = true;
                 return nullptr;
         }
-        v = value_new(node, node.is_table() ? JSON_OBJECT : JSON_ARRAY, parent);
+        v = value_new(b, node, node.is_table() ? JSON_OBJECT : JSON_ARRAY, parent);
         if (!v)
                 return nullptr;
-        if (!note_span(b, node, v) || !(container ? fill_items(b, v, node, depth) : fill_scalar(v, node))) {
-                json_free(v);
+        if (!note_span(b, node, v) || !(container ? fill_items(b, v, node, depth) : fill_scalar(b, v, node)))
                 return nullptr;
-        }
         return v;
 }
 
@@ -180,14 +189,14 @@ static int parse(const char *text, size_t n, JsonValue **ret, TomlSpans *ret_spa
         b.want_spans = ret_spans != nullptr;
         root = build(b, table, nullptr, 1);
         if (!root) {
-                std::free(b.spans.items);
                 if (!b.deep)
                         return -ENOMEM;
                 fail(ret_error, 1, 1, "The text is nested too deeply");
                 return -E2BIG;
         }
         if (ret_spans)
-                *ret_spans = b.spans;
+                *ret_spans = std::exchange(b.spans, TomlSpans{});
+        root->arena = std::exchange(b.arena, nullptr);
         *ret = root;
         return 0;
 }
