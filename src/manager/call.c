@@ -538,8 +538,12 @@ int manager_prepare_scope(
 }
 
 int manager_start_prepared(Manager *m, ManagerCall *c, pid_t pid, int pidfd) {
-        int fd = -EBADF;
+        int fd = -EBADF, r;
 
+        /* That of call_new() may be over, and what cannot be sent now is seen to by the loop. */
+        r = manager_kick(m);
+        if (r < 0)
+                return r;
         if (pidfd >= 0) {
                 fd = fcntl(pidfd, F_DUPFD_CLOEXEC, 3);
                 if (fd < 0)
