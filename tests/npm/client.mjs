@@ -89,7 +89,7 @@ const operations = {
     return { tools: (await clients[client].listTools()).tools.map(tool => tool.name) };
   },
   async call({ tool, arguments: given = {}, client = 0 }) {
-    const result = await clients[client].callTool({ name: tool, arguments: expand(given) }, undefined, { timeout: 60000 });
+    const result = await clients[client].callTool({ name: tool, arguments: expand(given) }, undefined, { timeout: 180000 });
     const text = result.content.map(part => part.text ?? '').join('');
     return { isError: result.isError === true, length: text.length, text: text.slice(0, SHOWN) };
   },
