@@ -98,10 +98,10 @@ def without_marks(text):
 class World:
     """The directory that @ stands for."""
 
-    directories = ('dir/sub', 'dir-two', 'di', 'out', 'work/sub', 'tmp/sub', 'tmpx', 'homeX', 'run/' + str(os.getuid()),
+    directories = ('dir/sub', 'dir-two', 'di', 'out', 'cwd/sub', 'tmp/sub', 'tmpx', 'homeX', 'run/' + str(os.getuid()),
                    'home/notes', 'home/.ssh', 'home/.config/systemd/user', 'home/.config/app', 'home/.local/state/app',
                    'home/.cache/app', 'home/.local/share/app', 'with blank', 'Münü-文', 'new\nline\x1b[31m')
-    files = ('file', 'dir/file', 'dir/sub/deep', 'out/file', 'work/file', 'home/.bashrc', 'with blank/file',
+    files = ('file', 'dir/file', 'dir/sub/deep', 'out/file', 'cwd/file', 'home/.bashrc', 'with blank/file',
              'Münü-文/file')
     links = {'link-dir': 'dir', 'link-file': 'file', 'link-none': 'none', 'loop': 'loop', 'loop-a': 'loop-b',
              'loop-b': 'loop-a', 'dir/link-out': '../out', 'link-deep': 'dir/sub',
@@ -120,7 +120,7 @@ class World:
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(str(self.top / 'sock'))
         shutil.copy('/bin/true', self.top / 'dir/program')
-        shutil.copy(ATTEMPT, self.top / 'work/attempt')
+        shutil.copy(ATTEMPT, self.top / 'cwd/attempt')
 
     def fill(self, text):
         return text.replace('%UID%', str(os.getuid())).replace('@', str(self.top))
@@ -128,7 +128,7 @@ class World:
     def sandbox(self, manifest, *args, env=None):
         path = self.top / 'm.json'
         path.write_bytes(manifest)
-        return subprocess.run([SANDBOX, f'--manifest={path}', *args], check=False, capture_output=True, cwd=self.top / 'work',
+        return subprocess.run([SANDBOX, f'--manifest={path}', *args], check=False, capture_output=True, cwd=self.top / 'cwd',
                               timeout=60, stdin=subprocess.DEVNULL,
                               env={'HOME': str(self.top / 'home'), 'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8',
                                    'TMPDIR': str(self.top / 'tmp') + '/',
