@@ -155,8 +155,6 @@ static SandboxStage stage_to_tell(const Plan *plan, const SandboxFailure *f) {
 }
 
 static const char *failure_error(const SandboxFailure *f) {
-        if (f->stage == SANDBOX_STAGE_SESSION && f->error == ECHILD)
-                return "its process was killed on the way";
         if (f->stage == SANDBOX_STAGE_VERIFY && f->error == ENOTRECOVERABLE)
                 return "it was not denied";
         if (f->stage == SANDBOX_STAGE_PATHS && f->error == ESTALE)

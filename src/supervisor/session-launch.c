@@ -454,7 +454,8 @@ SessionEvent session_read_failure(Session *s) {
                 /* Closed by execve(). */
                 return SESSION_EVENT_EXECUTED;
         if (n == 0)
-                failure = (SandboxFailure){ .stage = SANDBOX_STAGE_SESSION, .error = ECHILD, .rule = -1 };
+                /* No step failed: it was killed, as children are when their service is stopped. */
+                failure = (SandboxFailure){ .stage = SANDBOX_STAGE_NONE, .rule = -1 };
         else if (n != sizeof(failure))
                 failure = (SandboxFailure){ .stage = SANDBOX_STAGE_EXEC, .error = EIO, .rule = -1 };
         failure.path[sizeof(failure.path) - 1] = 0;

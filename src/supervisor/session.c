@@ -282,6 +282,11 @@ static SessionEvent do_stop(Session *s, SessionEvent event) {
         return r < 0 ? SESSION_EVENT_UNIT_NOT_STOPPED : _SESSION_EVENT_NONE;
 }
 
+static bool died_early(const Session *s, SessionEvent event) {
+        return event == SESSION_EVENT_CHILD_EXITED ||
+               (event == SESSION_EVENT_EXEC_FAILED && s->child.failed.stage == SANDBOX_STAGE_NONE);
+}
+
 static void explain_abort(Session *s, SessionEvent event) {
         _cleanup_free_ char *text = NULL;
 
@@ -292,7 +297,7 @@ static void explain_abort(Session *s, SessionEvent event) {
                             "MCP-R-STOPPING",
                             EXIT_UNAVAILABLE,
                             "The server's service is being stopped.");
-        else if (event == SESSION_EVENT_CHILD_EXITED)
+        else if (died_early(s, event))
                 refusal_set(&s->refusal,
                             "MCP-R-START",
                             EXIT_UNAVAILABLE,

@@ -184,6 +184,22 @@ def a_child_that_dies_before_its_scope_is_made_leaves_none(world):
         nothing_left(server)
 
 
+@case
+def a_child_killed_on_its_way_into_confinement_is_no_refusal_of_it(world):
+    """As where the service is stopped at that moment: no step failed, and the next start may well work."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with orders_of(server) as orders:
+        for error, status, words in ((0, 69, 'MCP-R-START'), (errno.ENOMEM, 3, 'MCP-R-EXEC')):
+            orders.give('setsid', error)
+            client = server.connect()
+            expect_equal(client.wait(), status, 'exit status')
+            said = client.stderr_text()
+            expect(words in said, f'the client is told {said!r}')
+            expect(orders.take_back(), 'no child began')
+            nothing_left(server)
+            reload(server)
+
+
 @case(timeout=120)
 def a_reload_without_resources_keeps_what_was_read_before(world):
     """A file that cannot be opened for want of descriptors says nothing about the definition."""
