@@ -11,11 +11,11 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
 from cases import Skip, case, run  # noqa: E402 pylint: disable=wrong-import-position
@@ -495,17 +495,23 @@ def none_of_several_processes_fails_unnoticed():
             expect_equal(len(w.instances()), MANY - 1, 'the others')
 
 
+def processor_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def seconds(n):
+    """Of the processor: others on the machine would decide about those on the clock."""
     with world() as w:
         for i in range(n):
             w.define(f'server-{i}', {**SERVER, 'args': ['x'] * 20})
         best = float('inf')
-        for _ in range(2):
+        for _ in range(3):
             shutil.rmtree(w.out)
             w.out.mkdir()
-            start = time.monotonic()
+            start = processor_seconds()
             w.generate()
-            best = min(best, time.monotonic() - start)
+            best = min(best, processor_seconds() - start)
         expect_equal(len(w.instances()), n, 'servers')
         return best
 
