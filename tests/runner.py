@@ -3,16 +3,16 @@
 
   tests/run                    everything that belongs to every change, and is run by CI
   tests/run --without SUITE …  that, but for these: vm takes half of the time
-  tests/run --full             that, and what takes longer: packaging, soak, bench
+  tests/run --full             that, and what takes longer: packaging, soak, bench, runtimes
   tests/run --also SUITE …     the first, and these
   tests/run --only SUITE …     unit, asan, fuzz, container, npm, packaging, soak, vm,
-                               bench (several may be given)
+                               bench, runtimes (several may be given)
   tests/run --beside           suites that compute run beside those that wait; each one's output comes at its end
   tests/run --match TEXT       of the container suites and bench, only the cases with TEXT in their name; of packaging,
                                only the programs with TEXT in theirs ("deb trixie")
 
 Build directories are build-ci and build-asan (clang's sanitizers, and the fuzz targets) in the tree;
-what npm installs is in build-npm; packages are in build-packaging.  The last line is "N passed, N failed"
+what npm installs is in build-npm and build-runtimes; packages are in build-packaging.  The last line is "N passed, N failed"
 (and ", N skipped"); the exit status is zero only if something passed and nothing failed.
 
 vm runs the main path, limits and the escape suite on other kernels, in emulated machines, and installs the tools for
@@ -20,6 +20,8 @@ that.  The first time it fetches the kernels and makes roots, which stay in $XDG
 What cannot be fetched, or not be begun within forty minutes, is skipped with that reason.
 
 packaging builds all packages and tries them in minimal Debians, whose roots stay in $XDG_CACHE_HOME/mcp-systemd/packaging.
+
+runtimes has Go, pipx, Bun, Deno and pnpm start a server confined, in a home that is empty.
 
 bench measures, in build-bench; tests/bench/run has more options.  A machine that does other things meanwhile can make
 it fail, so it does not belong to every change.
@@ -45,6 +47,7 @@ TESTS = TREE / 'tests'
 INSIDE = '/srv/mcp-systemd'
 NPM_INSIDE = '/srv/mcp-npm'
 NPM_DIR = TREE / 'build-npm'
+RUNTIMES_DIR = TREE / 'build-runtimes'
 MANAGERS = ('system', 'user')
 
 SANITIZERS = {
@@ -246,28 +249,39 @@ def npm_fetch():
 
 
 def install_npm():
-    """Installs the pinned packages where they aren't yet; the client lies beside them to find them."""
+    """The client lies beside the packages to find them."""
     NPM_DIR.mkdir(exist_ok=True)
     shutil.copy(TESTS / 'npm/client.mjs', NPM_DIR)
-    wanted = (TESTS / 'npm/package.json').read_text(encoding='utf-8')
-    have = NPM_DIR / 'package.json'
-    if (NPM_DIR / 'installed').exists() and have.read_text(encoding='utf-8') == wanted:
+    install_pinned(TESTS / 'npm/package.json', NPM_DIR, '--ignore-scripts')
+
+
+def install_pinned(package, directory, *options):
+    """Installs the packages where they aren't yet."""
+    directory.mkdir(exist_ok=True)
+    wanted = package.read_text(encoding='utf-8')
+    have = directory / 'package.json'
+    if (directory / 'installed').exists() and have.read_text(encoding='utf-8') == wanted:
         return
     have.write_text(wanted, encoding='utf-8')
     run(
-        [
-            'npm',
-            'install',
-            '--no-package-lock',
-            '--ignore-scripts',
-            '--no-audit',
-            '--no-fund',
-            '--loglevel=error',
-        ],
+        ['npm', 'install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', *options],
         'npm install',
-        cwd=NPM_DIR,
+        cwd=directory,
     )
-    (NPM_DIR / 'installed').touch()
+    (directory / 'installed').touch()
+
+
+def suite_runtimes(_args):
+    """The scripts of these packages put the programs where their names lead."""
+    run([str(TREE / 'packaging/install-deps'), 'runtimes'], 'installing runtimes')
+    install_pinned(TESTS / 'unit/runtimes/package.json', RUNTIMES_DIR)
+    program = set_up_build('build-ci') / 'src/sandbox-exec/mcp-sandbox'
+    tally = tap.Tally()
+    for directory in ([], [str(RUNTIMES_DIR / 'node_modules/.bin')]):
+        tally.add(
+            stream('runtimes', [sys.executable, '-B', str(TESTS / 'unit/test-runtimes.py'), str(program), *directory])
+        )
+    return tally
 
 
 def can_boot():
@@ -394,8 +408,9 @@ SUITES = {
     'soak': suite_soak,
     'vm': suite_vm,
     'bench': suite_bench,
+    'runtimes': suite_runtimes,
 }
-LONG_SUITES = ('packaging', 'soak', 'bench')
+LONG_SUITES = ('packaging', 'soak', 'bench', 'runtimes')
 
 
 # Those that keep the processors busy, and those that mostly wait, run beside each other.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The real runtimes in a home that is empty, each without a manifest and with one that grants next to nothing.
 
-  test-runtimes.py MCP-SANDBOX
+  test-runtimes.py MCP-SANDBOX             those that distributions have
+  test-runtimes.py MCP-SANDBOX DIRECTORY   those that npm has, from where it put their programs
 
 What they would download comes from a registry on the loopback.
 """
@@ -28,7 +29,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
 from cases import Skip, case, run  # noqa: E402 pylint: disable=wrong-import-position
 
 SANDBOX = pathlib.Path(sys.argv[1]).resolve()
-PATH = '/usr/bin:/bin'
+OF_NPM = sys.argv[2] if len(sys.argv) > 2 else None
+PATH = f'{OF_NPM}:/usr/bin:/bin' if OF_NPM else '/usr/bin:/bin'
+GO_MODULE = 'up.example/mcp'
+WHEELS = pathlib.Path('/usr/share/python-wheels')  # where distributions keep pip itself
 NODE_SERVER = '#!/usr/bin/env node\nconsole.log("up");\n'
 
 
@@ -70,12 +74,28 @@ def wheel():
     return data.getvalue()
 
 
+def go_module():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, 'w') as z:
+        z.writestr(f'{GO_MODULE}@v1.0.0/go.mod', f'module {GO_MODULE}\n')
+        z.writestr(f'{GO_MODULE}@v1.0.0/main.go', 'package main\n\nfunc main() { println("up") }\n')
+    return data.getvalue()
+
+
 # Once: their dates are in them.
-TARBALL, WHEEL = npm_tarball(), wheel()
+TARBALL, WHEEL, GO_ZIP = npm_tarball(), wheel(), go_module()
+
+
+def of_pip(path):
+    """pip for a shared environment of pipx, from the distribution's wheels."""
+    name = path.strip('/').rpartition('/')[2]
+    if path.startswith('/simple/'):
+        return 'text/html', ''.join(f'<a href="/{w.name}">{w.name}</a>' for w in WHEELS.glob(f'{name}-*.whl')).encode()
+    return 'application/octet-stream', (WHEELS / name).read_bytes()
 
 
 class Registry(http.server.BaseHTTPRequestHandler):
-    """npm's and PyPI's ways of asking, in that order."""
+    """npm's, PyPI's and Go's ways of asking, in that order."""
 
     def do_GET(self):
         at = f'http://127.0.0.1:{self.server.server_port}'
@@ -88,8 +108,13 @@ class Registry(http.server.BaseHTTPRequestHandler):
             '/up-mcp.tgz': ('application/octet-stream', TARBALL),
             '/simple/up-mcp/': ('text/html', b'<a href="/up_mcp-1.0.0-py3-none-any.whl">up_mcp-1.0.0-py3-none-any.whl</a>'),
             '/up_mcp-1.0.0-py3-none-any.whl': ('application/octet-stream', WHEEL),
+            f'/{GO_MODULE}/@v/v1.0.0.info': ('application/json', b'{"Version":"v1.0.0"}'),
+            f'/{GO_MODULE}/@v/v1.0.0.mod': ('text/plain', f'module {GO_MODULE}\n'.encode()),
+            f'/{GO_MODULE}/@v/v1.0.0.zip': ('application/zip', GO_ZIP),
         }
         kind, body = answers.get(self.path, (None, b''))
+        if not kind and (self.path.startswith('/simple/') or self.path.endswith('.whl')):
+            kind, body = of_pip(self.path)
         self.send_response(200 if kind else 404)
         self.send_header('Content-Type', kind or 'text/plain')
         self.send_header('Content-Length', str(len(body)))
@@ -123,20 +148,20 @@ class World:
         for directory in (self.home, self.work, self.elsewhere, top / 'tmp'):
             directory.mkdir()
 
-    def says(self, argv, ports=None, manifest=False, env=None):
-        """What a command says, once; ports are those that it may connect to."""
-        options = []
+    def says(self, argv, ports=None, manifest=False, env=None, given=None):
+        """What a command says, once; ports are those that it may connect to, given is the server's own environment."""
+        options = [f'--env={name}={value}' for name, value in (given or {}).items()]
         if manifest:
             network = {'mode': 'blocked'} | ({'ports': {'connect': ports}} if ports else {})
             path = self.top / 'manifest.json'
             path.write_text(json.dumps({'version': '0.1.0', 'network': network}))
-            options = [f'--manifest={path}']
+            options.append(f'--manifest={path}')
         done = subprocess.run(
             [SANDBOX, *options, '--', *map(str, argv)], check=False, capture_output=True, text=True, cwd=self.work,
             timeout=300, env={'HOME': str(self.home), 'PATH': PATH, 'LANG': 'C.UTF-8', 'TMPDIR': str(self.top / 'tmp'),
                               'ASAN_OPTIONS': 'detect_leaks=0', **(env or {})})  # fmt: skip
         assert done.returncode == 0, f'{argv}: exit status {done.returncode}:\n{done.stdout}{done.stderr}'
-        return done.stdout.strip().splitlines()[-1]
+        return (done.stdout.strip() or done.stderr.strip()).splitlines()[-1]
 
     def program(self, path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,9 +180,9 @@ def world():
         shutil.rmtree(top, ignore_errors=True)
 
 
-def both(function):
+def both(function, of_npm=False):
     """Registers a case without a manifest, and one with."""
-    for manifest in (False, True):
+    for manifest in (False, True) if of_npm == bool(OF_NPM) else ():
 
         def one(manifest=manifest):
             needs_landlock(4 if manifest else 1)
@@ -166,6 +191,10 @@ def both(function):
 
         one.__name__ = f'{function.__name__}_{"with" if manifest else "without"}_a_manifest'
         case(one)
+
+
+def both_of_npm(function):
+    both(function, of_npm=True)
 
 
 @both
@@ -194,6 +223,58 @@ def uvx_fills_its_cache_and_runs(w, manifest):
         argv = ['uvx', '--default-index', f'http://127.0.0.1:{port}/simple/', '--no-python-downloads', 'up-mcp']
         assert w.says(argv, [port], manifest) == 'up'
         assert (w.home / '.cache/uv').is_dir()
+
+
+@both
+def pipx_runs_once_it_has_its_shared_environment(w, manifest):
+    """That one is imported by every program that pipx has installed, so no server makes or changes it."""
+    pipx = needs('pipx')
+    with registry() as port:
+        given = {'PIP_INDEX_URL': f'http://127.0.0.1:{port}/simple/', 'PIP_DISABLE_PIP_VERSION_CHECK': '1'}
+        outside = {**os.environ, **given, 'HOME': str(w.home), 'PATH': PATH}
+        subprocess.run([pipx, 'run', 'up-mcp'], check=True, env=outside, capture_output=True)
+        for cache in w.home.glob('**/.cache'):
+            shutil.rmtree(cache)
+            cache.mkdir()
+        shared = next(w.home.glob('.local/**/shared'))
+        assert w.says(['pipx', 'run', 'up-mcp'], [port], manifest, given=given) == 'up'
+    planted = f'try:\n open("{shared}/planted", "w")\nexcept OSError as e:\n print(e.strerror)'
+    assert w.says(['python3', '-c', planted], None, manifest) == 'Permission denied'
+
+
+@both
+def go_fills_its_caches_and_runs(w, manifest):
+    needs('go')
+    with registry() as port:
+        given = {'GOPROXY': f'http://127.0.0.1:{port}', 'GONOSUMDB': '*', 'GONOSUMCHECK': '1', 'GOFLAGS': '-modcacherw'}
+        assert w.says(['go', 'run', f'{GO_MODULE}@v1.0.0'], [port], manifest, given=given) == 'up'
+    assert (w.home / '.cache/go-build').is_dir() and (w.home / 'go/pkg/mod').is_dir()
+
+
+@both_of_npm
+def bunx_fills_its_cache_and_runs(w, manifest):
+    needs('bunx')
+    with registry() as port:
+        assert w.says(['bunx', 'up-mcp'], [port], manifest, given={'NPM_CONFIG_REGISTRY': f'http://127.0.0.1:{port}/'}) == 'up'
+
+
+@both_of_npm
+def deno_fills_its_cache_and_runs(w, manifest):
+    needs('deno')
+    with registry() as port:
+        given = {'NPM_CONFIG_REGISTRY': f'http://127.0.0.1:{port}/'}
+        assert w.says(['deno', 'run', '-A', 'npm:up-mcp@1.0.0'], [port], manifest, given=given) == 'up'
+    assert (w.home / '.cache/deno').is_dir()
+
+
+@both_of_npm
+def pnpm_fills_its_store_and_runs(w, manifest):
+    """It locks its store in /tmp, whatever TMPDIR says."""
+    needs('pnpm')
+    with registry() as port:
+        given = {'pnpm_config_registry': f'http://127.0.0.1:{port}/'}
+        assert w.says(['pnpm', 'dlx', 'up-mcp'], [port], manifest, {'TMPDIR': '/tmp'}, given) == 'up'
+    assert (w.home / '.local/share/pnpm/store').is_dir()
 
 
 @both
