@@ -3,7 +3,12 @@
 
 function __mcp_connect_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
-    mcpctl $scope --no-pager list 2>/dev/null | string replace -r ' .*' '' | string match -v NAME
+    # The first column of a list for a pipe is as wide as its head.
+    set -l lines (mcpctl $scope --no-pager list 2>/dev/null)
+    test (count $lines) -gt 1
+    or return
+    set -l width (string length -- (string replace -r 'STATE.*' '' -- $lines[1]))
+    string sub -l $width -- $lines[2..] | string trim -r
 end
 
 complete -c mcp-connect -f -a '(__mcp_connect_servers)'

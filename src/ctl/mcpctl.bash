@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # bash completion for mcpctl(1)
 
+# Adds the servers whose names begin as what was typed: _mcpctl_servers CURRENT OPTION...  The first column of a list for a pipe
+# is as wide as its head.  Not by compgen -W, which executes what it finds of $( ) in a name.
 _mcpctl_servers() {
-        # The first column of a list for a pipe; names with blanks cannot be completed.
-        mcpctl "$@" --no-pager list 2>/dev/null | while read -r name _; do
-                [[ $name == NAME ]] || printf '%s\n' "$name"
-        done
+        local cur=$1 width='' line name quoted
+        shift
+        while IFS= read -r line; do
+                if [[ ! $width ]]; then
+                        line=${line%%STATE*}
+                        width=${#line}
+                        continue
+                fi
+                name=${line:0:width}
+                name=${name%"${name##*[! ]}"}
+                printf -v quoted %q "$name"
+                [[ $name == "$cur"* || $quoted == "$cur"* ]] && COMPREPLY+=("$quoted")
+        done < <(mcpctl "$@" --no-pager list 2>/dev/null)
+        return 0
 }
 
 _mcpctl() {
@@ -41,7 +53,8 @@ _mcpctl() {
         elif [[ ! $verb ]]; then
                 mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
         elif [[ $verb == check ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur"; compgen -f -X '!*.json' -- "$cur")
+                mapfile -t COMPREPLY < <(compgen -f -X '!*.json' -- "$cur")
+                _mcpctl_servers "$cur" "${scope[@]}"
         elif [[ $verb == call && $operands == 2 ]]; then
                 mapfile -t COMPREPLY < <(compgen -P @ -f -- "${cur#@}")
         elif [[ $verb == import ]]; then
@@ -51,7 +64,7 @@ _mcpctl() {
         elif [[ $verb == add ]]; then
                 :
         elif [[ $verb == @(status|export|start|stop|restart) || ( $verb != @(list|doctor) && $operands == 0 ) ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "$(_mcpctl_servers "${scope[@]}")" -- "$cur")
+                _mcpctl_servers "$cur" "${scope[@]}"
         fi
 }
 

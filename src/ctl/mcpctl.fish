@@ -5,7 +5,12 @@ set -l verbs list status show check why doctor probe tools call connect add remo
 
 function __mcpctl_servers
     set -l scope (string match -r -- '^--(?:user|system)$' (commandline -opc))
-    mcpctl $scope --no-pager list 2>/dev/null | string replace -r ' .*' '' | string match -v NAME
+    # The first column of a list for a pipe is as wide as its head.
+    set -l lines (mcpctl $scope --no-pager list 2>/dev/null)
+    test (count $lines) -gt 1
+    or return
+    set -l width (string length -- (string replace -r 'STATE.*' '' -- $lines[1]))
+    string sub -l $width -- $lines[2..] | string trim -r
 end
 
 # What was typed but for options and the values that stand behind them.

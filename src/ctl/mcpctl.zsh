@@ -3,10 +3,16 @@
 # zsh completion for mcpctl(1)
 
 _mcpctl_servers() {
-    local -a scope servers
+    local -a scope lines servers
+    local name width
     scope=(${(M)words:#--(user|system)})
-    servers=(${${(f)"$(mcpctl $scope --no-pager list 2>/dev/null)"}%% *})
-    servers=(${servers:#NAME})
+    # The first column of a list for a pipe is as wide as its head.
+    lines=(${(f)"$(mcpctl $scope --no-pager list 2>/dev/null)"})
+    width=${#${lines[1]%%STATE*}}
+    for name in $lines[2,-1]; do
+        name=$name[1,width]
+        servers+=("${name%%${name##*[^ ]}}")
+    done
     compadd -a servers
 }
 

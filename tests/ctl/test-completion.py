@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tree'))
 from cases import Skip, case, run  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
-TEMPORARY = tempfile.TemporaryDirectory(prefix='mcpctl-completion-')
+TEMPORARY = tempfile.TemporaryDirectory(prefix='mcpctl-completion-', ignore_cleanup_errors=True)
 TOP = pathlib.Path(TEMPORARY.name)
 PATIENCE = float(os.environ.get('MCP_TEST_PATIENCE', '1')) * 30
 
@@ -45,10 +45,19 @@ LINES = (
     ('mcpctl call files echo @defi', 'mcpctl call files echo @definition.json '),
     ('mcpctl call fi', 'mcpctl call files '),
     ('mcpctl run --env-file=defi', 'mcpctl run --env-file=definition.json '),
+    ('mcpctl show my', 'mcpctl show my\\ notes '),
+    ('mcpctl status my\\ notes fi', 'mcpctl status my\\ notes files '),
+    ('mcp-connect my', 'mcp-connect my\\ notes '),
     ('mcp-connect fi', 'mcp-connect files '),
     ('mcp-connect --qui', 'mcp-connect --quiet '),
     ('mcp-connect --system git', 'mcp-connect --system github-mcp '),
 )
+
+# Names are whatever a client's configuration, or a stranger's, has for keys.
+EVIL = f'$(>{TOP}/executed)'
+WIDTH = len(EVIL) + 1
+LIST = ''.join(f'{name:{WIDTH}}{state}\n' for name, state in (
+    ('NAME', 'STATE'), ('files', 'running'), ('github-mcp', 'wrong'), ('my notes', 'listening'), (EVIL, 'listening')))
 
 ZSH = f"""
 PS1='ready> '
@@ -73,7 +82,8 @@ bind \\cx answer
 def fill():
     (TOP / 'bin').mkdir()
     program = TOP / 'bin/mcpctl'
-    program.write_text("#!/bin/sh\nprintf '%s\\n' 'NAME STATE' 'files running' 'github-mcp wrong'\n")
+    program.write_text(f"#!/bin/sh\ncat {TOP}/list\n")
+    (TOP / 'list').write_text(LIST)
     program.chmod(0o755)
     shutil.copy(program, TOP / 'bin/mcp-connect')
     (TOP / 'functions').mkdir()
@@ -147,6 +157,9 @@ def completes(program, *options, source):
             # Whether a blank follows is the shell's taste.
             if found.rstrip() != expected.rstrip():
                 yield f'{line!r} becomes {found!r}, not {expected!r}'
+        shell.complete('mcpctl show ')
+        if (TOP / 'executed').exists():
+            yield 'a name was executed'
     finally:
         shell.close()
 

@@ -539,7 +539,7 @@ def mcp_connect_has_help_manual_and_completions_with_the_same_words():
     if not {'user', 'host', 'env'} <= options:
         yield f'the help has another form: {options}'
     yield from (f'{where}: {sorted(words ^ options)} is on one side only' for where, words in found.items() if words != options)
-    for words, expected in ((('mcp-connect', 'g'), {'good'}), (('mcp-connect', '--user', ''), {'good', 'bad'}),
+    for words, expected in ((('mcp-connect', 'g'), {'good'}), (('mcp-connect', '--user', 'b'), {'bad'}),
                             (('mcp-connect', '--ho'), {'--host'}), (('mcp-connect', '--timeout', ''), set())):
         if complete(*words) != expected:
             yield f'{words}: {complete(*words)}, not {expected}'
@@ -566,24 +566,25 @@ def mcp_sandbox_has_help_manual_and_completions_with_the_same_words():
 
 
 def complete(*words):
-    """What bash offers for the last word, where mcpctl lists two servers."""
+    """What bash offers for the last word, where mcpctl lists four servers. A name is whatever a configuration has for a key."""
     room = {'mcp-connect': 'connect', 'mcp-sandbox': 'sandbox-exec'}.get(words[0], 'ctl')
     script = f"""source {SOURCE}/src/{room}/{words[0]}.bash
-mcpctl() {{ printf '%s\\n' 'NAME STATE' 'good running' 'bad wrong'; }}
+mcpctl() {{ printf '%-12s%s\\n' NAME STATE good running bad wrong 'my notes' running '$(echo evil)' running; }}
 compopt() {{ :; }}
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 _{words[0].replace('-', '_')}
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
     done = subprocess.run(['bash', '-c', script, 'bash', *words], env=ENV, capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(done.stdout.splitlines()) - {''}
 
 
 @case
 def bash_completes_verbs_options_and_servers():
     for words, expected in (
-            (('mcpctl', 'stat'), {'status'}), (('mcpctl', '--js'), {'--json'}), (('mcpctl', '--user', 'show', ''), {'good', 'bad'}),
-            (('mcpctl', 'show', 'g'), {'good'}), (('mcpctl', 'show', 'good', ''), set()), (('mcpctl', 'list', ''), set()),
+            (('mcpctl', 'stat'), {'status'}), (('mcpctl', '--js'), {'--json'}), (('mcpctl', '--user', 'show', ''), {'good', 'bad', 'my\\ notes', '\\$\\(echo\\ evil\\)'}),
+            (('mcpctl', 'show', '$'), {'\\$\\(echo\\ evil\\)'}), (('mcp-connect', 'e'), set()), (('mcp-connect', 'my\\ '), {'my\\ notes'}),
+            (('mcpctl', 'check', 'b'), {'bad'}), (('mcpctl', 'show', 'g'), {'good'}), (('mcpctl', 'show', 'good', ''), set()), (('mcpctl', 'list', ''), set()),
             (('mcpctl', 'status', 'good', 'b'), {'bad'}),
     ):
         if complete(*words) != expected:
