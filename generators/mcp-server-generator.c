@@ -263,9 +263,11 @@ int main(int argc, char **argv) {
         Log log;
         int r;
 
+        if (stdio_fill(O_RDONLY) < 0)
+                return 1;
         r = parse_arguments(argc, argv, &arguments);
         if (r < 0 || arguments.done)
-                return r < 0 ? 2 : 0;
+                return r < 0 ? 2 : stream_finish(stdout) < 0;
         initrd = getenv("SYSTEMD_IN_INITRD");
         if (initrd && streq(initrd, "1"))
                 return 0;

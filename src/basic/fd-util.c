@@ -258,3 +258,16 @@ int fd_get_path(int fd, char **ret) {
         *ret = copy;
         return 0;
 }
+
+int stdio_fill(int mode) {
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode) != fd)
+                        return -EBADF;
+        return 0;
+}
+
+int stream_finish(FILE *f) {
+        if (fflush(f) != 0)
+                return -errno;
+        return ferror(f) ? -EIO : 0;
+}

@@ -3,6 +3,7 @@
 
 /* Files and descriptors. */
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "basic/macro.h"
@@ -35,6 +36,13 @@ int fd_get_type(int fd, mode_t *ret);
  * SO_LINGER, that of a file for its FUSE daemon's flush: such ones are left to a process that has nothing else to do
  * (the kernel does not linger for one that exits). */
 void fds_close_aside(int *fds, size_t n);
+
+/* A standard descriptor that is closed would be whatever is opened next, and get what is written to the other: each is
+ * /dev/null from here on, opened in that mode (O_RDONLY: writing fails, as it would have). */
+int stdio_fill(int mode);
+
+/* Flushes f. Negative errno where something of what was ever written to it is lost (-EIO: earlier, nobody knows why). */
+int stream_finish(FILE *f);
 
 /* The path that the kernel shows for fd (/proc/self/fd). */
 int fd_get_path(int fd, char **ret);

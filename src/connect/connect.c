@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "basic/fd-util.h"
 #include "basic/ssh.h"
 #include "basic/string-util.h"
 #include "connect/find-server.h"
@@ -236,14 +237,6 @@ static void open_pipes_to_server(void) {
         }
 }
 
-/* A descriptor that is closed here would be another one at the next open(). */
-static int fill_stdio(void) {
-        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-                        return -EBADF;
-        return 0;
-}
-
 /* Our copies of the client's pipes go, so that their ends are seen on both sides. */
 static int let_stdio_go(void) {
         _cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -335,10 +328,13 @@ int main(int argc, char **argv) {
         _cleanup_(connect_options_done) ConnectOptions o = {};
         int r;
 
-        if (fill_stdio() < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+        /* The server gets them. */
+        if (stdio_fill(O_RDWR) < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
                 return EXIT_UNAVAILABLE;
         r = connect_options_parse(argc, argv, &o);
-        if (r <= 0)
-                return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
+        if (r == 0)
+                return stream_finish(stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (r < 0)
+                return r == -EINVAL ? EXIT_USAGE : EXIT_UNAVAILABLE;
         return o.host ? run_remote(&o) : run(&o);
 }

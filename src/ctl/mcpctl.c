@@ -2,9 +2,11 @@
 
 /* mcpctl: what people type. Everything is done by a verb; here is only the way to it. */
 
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 
+#include "basic/fd-util.h"
 #include "basic/ssh.h"
 #include "basic/string-util.h"
 #include "ctl/exec.h"
@@ -91,22 +93,39 @@ static int run(Ctl *ctl, int argc, char **argv) {
         return ctl->host ? run_remote(ctl, verb, argv + first) : verb->run(ctl, argv + first);
 }
 
+/* The reason is known where it is the last that was printed that is lost. */
+static int fail_output(Ctl *ctl, int error) {
+        return ctl_fail(ctl,
+                        CTL_FAILED,
+                        "MCP-X-FAILED",
+                        NULL,
+                        "Not all of the output could be written%s%s.",
+                        error == -EIO ? "" : ": ",
+                        error == -EIO ? "" : STRERROR(error));
+}
+
 int main(int argc, char **argv) {
         _cleanup_ctl_ Ctl ctl = {
                 .scope = geteuid() == 0 ? RUNTIME_SCOPE_SYSTEM : RUNTIME_SCOPE_USER,
                 .pager = true,
                 .timeout_usec = UINT64_MAX,
         };
-        int r;
+        int r, output;
 
+        if (stdio_fill(O_RDONLY) < 0)
+                return CTL_FAILED;
         (void) setlocale(LC_ALL, "");
         report_style_init(&ctl.style, STDOUT_FILENO);
         report_style_init(&ctl.error_style, STDERR_FILENO);
         r = run(&ctl, argc, argv);
         pager_close();
-        if (r < 0)
+        output = stream_finish(stdout);
+        if (r < 0 && output >= 0)
                 r = ctl_fail(&ctl, CTL_FAILED, "MCP-X-FAILED", NULL, "It did not work: %s.", STRERROR(r));
-        if (fflush(stdout) != 0 && r == 0)
-                r = CTL_FAILED;
+        if (output < 0) {
+                int failed = fail_output(&ctl, output);
+
+                r = r > 0 ? r : failed;
+        }
         return r < 0 ? CTL_FAILED : r;
 }

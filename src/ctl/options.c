@@ -286,7 +286,6 @@ static int parse_network(Ctl *ctl, const char *text) {
         return -EINVAL;
 }
 
-/* 0; 1: the program is done; -EINVAL, and it was said. */
 /* Options that only set a flag, and those whose value is kept as it is. */
 static const struct {
         int value;
@@ -313,6 +312,7 @@ static const struct {
         { ARG_SOCKET, offsetof(Ctl, socket) },
 };
 
+/* 0; 1: the program is done; -EINVAL, and it was said. */
 static int apply(Ctl *ctl, int value) {
         for (size_t i = 0; i < ELEMENTSOF(flag_options); i++)
                 if (flag_options[i].value == value) {

@@ -64,26 +64,33 @@ int ctl_say(Ctl *ctl, const char *format, ...) {
         return style_print_wrapped(stdout, &ctl->style, 0, 0, text);
 }
 
-int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command) {
-        _cleanup_free_ char *undo = command ? ctl_over_ssh(ctl, command) : NULL;
+static int print_change(const char *name, const char *file, const char *undo) {
         _cleanup_json_out_ JsonOut out = {};
         json_object *root;
         int r;
 
-        if (!undo)
-                return -ENOMEM;
-        if (!ctl->json) {
-                _cleanup_free_ char *shown = string_escape_control(undo);
-
-                /* One line, however long: it will be copied. */
-                return shown ? printf("Undo: %s\n", shown) < 0 ? -EIO : 0 : -ENOMEM;
-        }
         json_out_init(&out, /* array= */ false);
         json_out_string(&out, out.root, "server", name);
         json_out_string(&out, out.root, "file", file);
         json_out_string(&out, out.root, "undo", undo);
         r = json_out_finish(&out, &root);
         return r < 0 ? r : ctl_print_json(root);
+}
+
+int ctl_say_unchanged(Ctl *ctl, const ServerEntry *e, const char *text) {
+        return ctl->json ? print_change(e->name, e->file, NULL) : ctl_say(ctl, "%s", text);
+}
+
+int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command) {
+        _cleanup_free_ char *undo = command ? ctl_over_ssh(ctl, command) : NULL, *shown = NULL;
+
+        if (!undo)
+                return -ENOMEM;
+        if (ctl->json)
+                return print_change(name, file, undo);
+        shown = string_escape_control(undo);
+        /* One line, however long: it will be copied. */
+        return shown ? printf("Undo: %s\n", shown) < 0 ? -EIO : 0 : -ENOMEM;
 }
 
 bool is_client_file(const Ctl *ctl, const ServerEntry *e) {

@@ -32,6 +32,8 @@ int own_file_write(Ctl *ctl, const char *at, mode_t mode, const char *text, size
 
 /* Says what was done (nothing with --json), and at the end how to undo it; with --json {"server","file","undo"}. */
 int ctl_say(Ctl *ctl, const char *format, ...) _printf_(2, 3);
+int ctl_say_unchanged(
+                Ctl *ctl, const ServerEntry *e, const char *text); /* with --json: an undo that is null */
 int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command); /* NULL: -ENOMEM */
 
 /* Renames path to path~. */

@@ -91,6 +91,7 @@ void pager_close(void) {
         if (pager_pid <= 0)
                 return;
         (void) fflush(stdout);
+        clearerr(stdout); /* its reader may have left early */
         null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (null >= 0) {
                 (void) dup2(null, STDOUT_FILENO);

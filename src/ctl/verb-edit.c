@@ -230,7 +230,7 @@ static int edit(Ctl *ctl, const ServerEntry *e, const char *target) {
                 return r;
         r = edit_until_good(ctl, e, target, old, &draft, &text, &size);
         if (r == -EALREADY)
-                return ctl_say(ctl, "Nothing was changed.");
+                return ctl_say_unchanged(ctl, e, "Nothing was changed.");
         if (r != 0)
                 return r;
         r = save(ctl, e, target, text, size);

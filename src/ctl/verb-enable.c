@@ -190,6 +190,13 @@ static int write_enabled(Ctl *ctl, const ServerEntry *server, Edit *e, bool on) 
         return r < 0 ? r : status;
 }
 
+static int say_already(Ctl *ctl, const ServerEntry *server, bool on) {
+        _cleanup_free_ char *text = strformat(
+                        "%s is %s already, in %s.", server->name, on ? "enabled" : "disabled", server->file);
+
+        return text ? ctl_say_unchanged(ctl, server, text) : -ENOMEM;
+}
+
 static int switch_server(Ctl *ctl, const char *name, bool on) {
         _cleanup_edit_ Edit e = {};
         const ServerEntry *server;
@@ -199,11 +206,7 @@ static int switch_server(Ctl *ctl, const char *name, bool on) {
         if (r != 0)
                 return r;
         if (server->definition->enabled == on)
-                return ctl_say(ctl,
-                               "%s is %s already, in %s.",
-                               server->name,
-                               on ? "enabled" : "disabled",
-                               server->file);
+                return say_already(ctl, server, on);
         r = read_file(ctl, server, &e);
         if (r != 0)
                 return r;

@@ -109,11 +109,13 @@ static int parse_connect(Ctl *ctl, const char *text, char **ret_host, uint16_t *
         return *ret_host ? 0 : -ENOMEM;
 }
 
+/* "~/" as in a definition, where a shell has left it: it was in quotes. */
 static int absolute_path(const char *path, char **ret) {
-        _cleanup_free_ char *cwd = path_is_absolute(path) ? strdup("/") : get_current_dir_name(),
-                            *joined = NULL;
+        const char *home = getenv("HOME"), *rest = isempty(home) ? NULL : startswith(path, "~/");
+        _cleanup_free_ char *base = NULL, *joined = NULL;
 
-        joined = cwd ? path_join(cwd, path) : NULL;
+        base = rest ? strdup(home) : path_is_absolute(path) ? strdup("/") : get_current_dir_name();
+        joined = base ? path_join(base, rest ?: path) : NULL;
         *ret = joined ? path_simplify(joined) : NULL;
         return *ret ? 0 : -ENOMEM;
 }

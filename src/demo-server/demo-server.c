@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include "basic/fd-util.h"
 #include "basic/line-buffer.h"
 #include "basic/mcp-protocol.h"
 #include "basic/string-util.h"
@@ -174,7 +175,7 @@ int main(int argc, char **argv) {
 
         r = parse_argv(argc, argv, &server.mode);
         if (r <= 0)
-                return r < 0 ? 2 : EXIT_SUCCESS;
+                return r < 0 ? 2 : stream_finish(stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         /* The client going away is an end, not an accident. */
         if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
                 fprintf(stderr, "%s: cannot ignore SIGPIPE: %m\n", program_invocation_short_name);

@@ -41,6 +41,16 @@ static int out_of_memory(void) {
         return EXIT_FAILURE;
 }
 
+static int finish_output(void) {
+        int r = stream_finish(stdout);
+
+        if (r < 0)
+                (void) fprintf(stderr,
+                               "mcp-sandbox: Not all of the output could be written: %s.\n",
+                               STRERROR(r));
+        return r;
+}
+
 /* 2 for what has to be corrected, 3 for what is refused; the shell's numbers where the command is all that is wrong. */
 static int exit_code(int result, const ProblemList *problems, bool dry_run) {
         int code = 0;
@@ -139,7 +149,9 @@ static int dry_run(const Options *o, const Plan *plan, const ProblemList *proble
                 if (r >= 0)
                         r = print_problems(problems);
         }
-        if (r < 0 || fflush(stdout) != 0)
+        if (r >= 0)
+                r = finish_output();
+        if (r < 0)
                 return r == -ENOMEM ? out_of_memory() : EXIT_FAILURE;
         return result < 0 ? exit_code(result, problems, true) : 0;
 }
@@ -214,7 +226,9 @@ int main(int argc, char *argv[]) {
         r = options_parse(argc, argv, &o, &result);
         if (r < 0)
                 return r == -ENOMEM ? out_of_memory() : EXIT_FAILURE;
+        if (result == OPTIONS_DONE)
+                return finish_output() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         if (result != OPTIONS_RUN)
-                return result == OPTIONS_DONE && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_DEFINITION;
+                return EXIT_DEFINITION;
         return run(&o);
 }

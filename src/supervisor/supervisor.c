@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
+#include "basic/fd-util.h"
 #include "basic/string-util.h"
 #include "supervisor/server.h"
 #include "supervisor/unserved.h"
@@ -109,7 +110,7 @@ int main(int argc, char **argv) {
 
         r = parse_options(argc, argv, &options);
         if (r <= 0)
-                return r < 0 ? EXIT_DEFINITION : EXIT_SUCCESS;
+                return r < 0 ? EXIT_DEFINITION : stream_finish(stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         (void) sigemptyset(&set);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
                 (void) sigaddset(&set, signals[i]);

@@ -235,6 +235,8 @@ def why_answers_from_the_plan():
     answer = json.loads(ctl('why', '--json', 'good', '--path=/srv/x/y', '--access=write').stdout)
     if answer['answer'] != 'denied' or answer['to_allow']['pointer'] != '/isolation/write' or answer['to_allow']['line'] != '"/srv"':
         yield f'JSON: {answer}'
+    # In quotes a shell leaves it as it is.
+    yield from wrong(ctl('why', 'good', '--path=~/x', '--access=write', env={'HOME': '/srv'}), 1, '/srv/x is not there')
 
 
 @case
@@ -509,6 +511,52 @@ def json_has_the_shapes_that_are_documented():
     for done in changes + asked:
         verb = next(a for a in done.args[1:] if a in known)
         yield from (f'{done.args[2:]}: {w}' for w in shapes.undocumented(json.loads(done.stdout), known[verb] + known['']))
+
+
+@case
+def what_cannot_be_printed_is_a_failure():
+    """A full disk under a redirection: whatever the verb did or found, a script is not to take half of it for all."""
+    words = 'Not all of the output could be written'
+    with tempfile.TemporaryDirectory() as root, open('/dev/full', 'w', encoding='ascii') as full:
+        cursor = pathlib.Path(root) / 'mcp.json'
+        cursor.write_text('{"mcpServers": {"a": {"command": "uvx", "args": ["x"]}}}')
+        fresh('add', 'x', '--', '/bin/cat', root=root)
+        lines = ['list', 'show x', 'check', 'check x', 'why x --path=/etc/x', 'doctor', 'add y -- /bin/cat', 'enable x', 'disable x',
+                 f'import --from=cursor --dry-run {cursor}', 'edit x', 'remove x', 'export --for=cursor y', '--help', '--version']
+        for line in lines:
+            for json_too in ([], ['--json']) if line.split()[0] not in ('export', '--help', '--version') else ([],):
+                if line.startswith('add'):
+                    line = line.replace('add ', 'add --force ')
+                done = subprocess.run([MCPCTL, SCOPE, f'--root={root}', *json_too, *line.split()], env={**ENV, 'EDITOR': 'true'},
+                                      stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                if done.returncode == 0 or words not in ' '.join(done.stderr.split()):
+                    yield f'{done.args[3:]}: exit status {done.returncode}: {done.stderr}'
+
+
+@case
+def closed_descriptors_are_nobody_elses():
+    """The file that is written must not become where messages go."""
+    for closed in ('<&-', '>&-', '2>&-', '<&- >&-', '<&- >&- 2>&-'):
+        with tempfile.TemporaryDirectory() as root:
+            command = f'exec "$@" {closed}'
+            done = subprocess.run(['sh', '-c', command, 'sh', MCPCTL, SCOPE, f'--root={root}', 'add', 'x', '--', '/bin/cat'],
+                                  env=ENV, capture_output=True, text=True, timeout=60, check=False)
+            if done.returncode != ('>&-' in closed.replace('2>&-', '')):
+                yield f'{closed}: exit status {done.returncode}: {done.stderr}'
+            if json.loads((pathlib.Path(root) / STRONG / 'x.json').read_text()) != {'command': '/bin/cat'}:
+                yield f'{closed}: another text was written'
+
+
+@case
+def what_is_already_so_is_an_answer_too():
+    with tempfile.TemporaryDirectory() as root:
+        fresh('add', 'x', '--', '/bin/cat', root=root)
+        for args in (('enable',), ('edit',)):
+            done = fresh(*args, '--json', 'x', root=root, env={'EDITOR': 'true'})
+            yield from wrong(done, 0)
+            answer = json.loads(done.stdout or 'null')
+            if answer != {'server': 'x', 'file': str(pathlib.Path(root) / STRONG / 'x.json'), 'undo': None}:
+                yield f'{args}: {answer}'
 
 
 @case
