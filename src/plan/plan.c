@@ -17,30 +17,22 @@ static void _printf_(6, 0)
                             const char *message,
                             va_list ap) {
         _cleanup_free_ char *text = NULL;
-        size_t before = c->problems->n_items;
-        JsonValue place = {};
 
         if (vasprintf(&text, message, ap) < 0) {
                 text = NULL;
                 c->problems->failed = true;
                 return;
         }
-        if (at) {
-                place.line = at->line;
-                place.column = at->column;
-        }
-        problem_add(c->problems,
-                    level,
-                    code,
-                    c->d->file,
-                    at && at->line > 0 ? &place : NULL,
-                    remedy,
-                    "%s",
-                    text);
-        /* The place is known as a Text: its JSON value is gone by now. */
-        if (at && at->pointer && c->problems->n_items > before)
-                if (free_and_strdup(&c->problems->items[before].pointer, at->pointer) < 0)
-                        c->problems->failed = true;
+        problem_add_at(c->problems,
+                       level,
+                       code,
+                       c->d->file,
+                       at ? at->line : 0,
+                       at ? at->column : 0,
+                       at ? at->pointer : NULL,
+                       remedy,
+                       "%s",
+                       text);
 }
 
 void plan_problem(
