@@ -207,8 +207,9 @@ static void ask_stop(ManagerCall *c) {
         r = sd_bus_message_new_method_call(
                         c->manager->bus, &message, SYSTEMD_NAME, SYSTEMD_PATH, SYSTEMD_MANAGER, "StopUnit");
         if (r >= 0)
-                /* "replace": a start job that is still queued must not win. */
-                r = sd_bus_message_append(message, "ss", c->unit, "replace");
+                /* It replaces a start job that is still queued, and does not wait for the service, which would wait for
+                 * it (see binds_to). Nothing depends on the unit. */
+                r = sd_bus_message_append(message, "ss", c->unit, "ignore-dependencies");
         call_send(c, r, message, on_job_reply);
 }
 
@@ -530,6 +531,11 @@ int manager_prepare_scope(
         if (r < 0)
                 return r;
         c->done = done;
+        /* Its time begins when it is started. */
+        c->timeout_usec = timeout_usec;
+        r = sd_event_source_set_enabled(c->deadline, SD_EVENT_OFF);
+        if (r < 0)
+                return r;
         /* Where it cannot be made now, it is made when it is sent. */
         if (m->online)
                 (void) make_start(m, c, &c->prepared);
@@ -537,11 +543,20 @@ int manager_prepare_scope(
         return 0;
 }
 
+static int begin_deadline(ManagerCall *c) {
+        int r;
+
+        r = sd_event_source_set_time_relative(c->deadline, c->timeout_usec);
+        return r < 0 ? r : sd_event_source_set_enabled(c->deadline, SD_EVENT_ONESHOT);
+}
+
 int manager_start_prepared(Manager *m, ManagerCall *c, pid_t pid, int pidfd) {
         int fd = -EBADF, r;
 
         /* That of call_new() may be over, and what cannot be sent now is seen to by the loop. */
         r = manager_kick(m);
+        if (r >= 0)
+                r = begin_deadline(c);
         if (r < 0)
                 return r;
         if (pidfd >= 0) {
@@ -563,13 +578,15 @@ int manager_start_scope(
                 manager_done_t done,
                 void *userdata,
                 ManagerCall **ret) {
-        ManagerCall *c;
+        _cleanup_(manager_call_freep) ManagerCall *c = NULL;
         int r;
 
         r = manager_prepare_scope(m, spec, timeout_usec, done, userdata, &c);
+        if (r >= 0)
+                r = begin_deadline(c);
         if (r < 0)
                 return r;
-        call_enlist(m, c, ret);
+        call_enlist(m, TAKE_PTR(c), ret);
         return 0;
 }
 

@@ -70,6 +70,7 @@ struct ManagerCall {
 
         ScopeSpec spec;           /* strings and pidfd are owned */
         sd_bus_message *prepared; /* CALL_START: what is asked first, but for the process */
+        uint64_t timeout_usec;    /* of one that is prepared */
 
         manager_done_t done;
         manager_string_t got_string;

@@ -28,8 +28,11 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(Manager *, manager_unref);
 typedef struct ScopeSpec {
         const char *name; /* mcp-INSTANCE-<16 hex>.scope */
         const char *description;
-        const char *slice;    /* mcp.slice */
-        const char *binds_to; /* the service unit; no After= (it would deadlock the start, facts 3.5) */
+        const char *slice; /* mcp.slice */
+        /* The service unit. Before= as well: systemd has a stop of the service stop the scope, too, and would do so at
+         * once, which left the server no time after the end of its input. Not After=: the service would wait for the
+         * scope, and the start of the scope for that of the service. */
+        const char *binds_to;
         pid_t pid;
         int pidfd; /* -EBADF: by PIDs */
         uint64_t memory_max, swap_max, tasks_max, cpu_quota_usec_per_sec, runtime_max_usec,

@@ -118,6 +118,8 @@ static int append_properties(sd_bus_message *m, const ScopeSpec *spec, bool lack
                 r = append_string(m, "Slice", spec->slice);
         if (r >= 0 && spec->binds_to)
                 r = sd_bus_message_append(m, "(sv)", "BindsTo", "as", 1, spec->binds_to);
+        if (r >= 0 && spec->binds_to)
+                r = sd_bus_message_append(m, "(sv)", "Before", "as", 1, spec->binds_to);
         if (r >= 0)
                 /* Also a scope whose processes had to be killed gives its name and memory back. */
                 r = append_string(m, "CollectMode", "inactive-or-failed");

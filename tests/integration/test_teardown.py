@@ -123,6 +123,23 @@ def a_server_gets_its_time_to_flush(world):
         nothing_left(server)
 
 
+@case(timeout=60)
+def a_server_gets_its_time_to_flush_when_its_service_is_stopped(world):
+    """systemd has the stop of a service stop what is bound to it as well, and not at once."""
+    directory = world.directory('flush-at-stop')
+    for what in ('stop', 'restart', 'stop of the slice'):
+        target = directory / what
+        server = world.fixture('flush', str(target), '1', isolation={'write': [str(directory)]})
+        client = talks(server.dial())
+        world.systemctl(what.split()[0], 'mcp.slice' if 'slice' in what else server.unit)
+        expect(target.exists(), f'{what}: it was ended before it had written')
+        expect_equal(target.read_text(encoding='utf-8'), 'flushed', 'content')
+        nothing_left(server)
+        client.kill()
+        said = [r['MESSAGE'] for r in world.journal(f'MCP_SERVER={server.name}') if 'ended' in r['MESSAGE']]
+        expect(len(said) == 1 and 'it was to stop (exit status 0)' in said[0], f'{what}: the journal says {said}')
+
+
 @case
 def a_requested_stop_is_no_failure(world):
     server = world.fixture('ignore_eof', stop=QUICK_STOP)
@@ -131,6 +148,8 @@ def a_requested_stop_is_no_failure(world):
     nothing_left(server)
     expect_equal(world.property(server.unit, 'ActiveState'), 'inactive', 'ActiveState')
     expect_equal(world.property(server.unit, 'Result'), 'success', 'Result')
+    said = world.property(server.unit, 'StatusText')
+    expect(said.startswith('0 sessions'), f'the status of what was stopped is {said!r}')
 
 
 @case

@@ -30,7 +30,7 @@ typedef struct Fake {
         bool no_signal;    /* JobRemoved never comes */
         bool hang_up_once; /* drops the connection instead of answering a start */
         bool refuse_open;
-        bool saw_pidfds, saw_after;
+        bool saw_pidfds, saw_after, saw_before;
         const char *unknown_property; /* refused while it is there */
         const char *start_error, *stop_error;
         const char *job_result;
@@ -76,6 +76,7 @@ static void look_at_properties(Fake *f, sd_bus_message *m, bool *ret_unknown) {
                 ASSERT_OK(sd_bus_message_exit_container(m));
                 f->saw_pidfds = f->saw_pidfds || streq(property, "PIDFDs");
                 f->saw_after = f->saw_after || streq(property, "After");
+                f->saw_before = f->saw_before || streq(property, "Before");
                 *ret_unknown = *ret_unknown || streq_ptr(property, f->unknown_property);
         }
 }
@@ -149,7 +150,12 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (streq(member, "StartTransientUnit"))
                 return on_start(f, m);
         if (streq(member, "StopUnit")) {
+                const char *unit, *mode;
+
                 f->n_stop++;
+                ASSERT_OK(sd_bus_message_read(m, "ss", &unit, &mode));
+                /* Before= has every other stop wait for the service, which waits for this one. */
+                ASSERT_STREQ(mode, "ignore-dependencies");
                 if (f->stop_error)
                         return sd_bus_reply_method_errorf(m, f->stop_error, "no");
                 return answer_job(f, m);
@@ -282,6 +288,7 @@ TEST(a_scope_is_started_when_its_job_is_done) {
         ASSERT_EQ(f.n_start, 1);
         ASSERT_TRUE(f.saw_pidfds);
         ASSERT_FALSE(f.saw_after);
+        ASSERT_TRUE(f.saw_before);
 }
 
 TEST(the_manager_is_asked_at_once) {
@@ -323,6 +330,35 @@ TEST(what_was_prepared_is_asked_with_its_process) {
         ASSERT_EQ(f.result, 0);
         ASSERT_EQ(f.n_start, 1);
         ASSERT_TRUE(f.saw_pidfds);
+        manager_call_free(call);
+}
+
+/* A supervisor that was frozen in between finds timers that are long over. */
+TEST(what_was_prepared_has_its_time_from_the_start_on) {
+        _cleanup_fake_ Fake f = {};
+        const ScopeSpec spec = {
+                .name = UNIT,
+                .pidfd = -EBADF,
+                .memory_max = UINT64_MAX,
+                .swap_max = UINT64_MAX,
+                .tasks_max = UINT64_MAX,
+                .cpu_quota_usec_per_sec = UINT64_MAX,
+                .runtime_max_usec = UINT64_MAX,
+                .timeout_stop_usec = UINT64_MAX,
+        };
+        ManagerCall *call;
+
+        fake_start(&f);
+        ASSERT_OK(manager_prepare_scope(f.manager, &spec, 200 * 1000, on_done, &f, &call));
+        ASSERT_OK(usleep(250 * 1000));
+        for (unsigned i = 0; i < 20; i++)
+                ASSERT_OK(sd_event_run(f.event, 1000));
+        ASSERT_FALSE(f.ended);
+        f.silent = true;
+        ASSERT_OK(manager_start_prepared(f.manager, call, getpid(), STDIN_FILENO));
+        wait_end(&f);
+        ASSERT_EQ(f.result, -ETIMEDOUT);
+        ASSERT_EQ(f.n_start, 1);
         manager_call_free(call);
 }
 
