@@ -370,7 +370,7 @@ void server_session_ended(Server *s, Session *session) {
 
 /* Clients */
 
-static int refuse_peer(Server *s, Session *session, PeerVerdict verdict) {
+static int judge_peer(const Server *s, const Peer *peer, Refusal *ret) {
         static const struct {
                 const char *code, *reason;
         } unknown = { "MCP-R-ACCESS",
@@ -384,17 +384,49 @@ static int refuse_peer(Server *s, Session *session, PeerVerdict verdict) {
                   [PEER_GONE] = { "MCP-R-GONE", "The client was gone before it could be looked at." },
           };
 
+        const PeerVerdict verdict = access_decide(&s->access, peer);
         const bool nobody_asked = verdict == PEER_STRANGER && s->access_is_default;
 
         if (verdict == PEER_ADMITTED)
                 return 0;
-        refusal_set(&session->refusal,
+        refusal_set(ret,
                     table[verdict].code,
                     EXIT_UNAVAILABLE,
                     "%s",
                     nobody_asked ? unknown.reason : table[verdict].reason);
-        session_handle(session, SESSION_EVENT_NOT_ADMITTED);
-        return -EPERM;
+        return -ECANCELED;
+}
+
+static int look_at_peer(int fd, Peer *ret, Refusal *ret_refusal) {
+        int r = peer_read(fd, ret);
+
+        if (r >= 0)
+                return 0;
+        refusal_set(ret_refusal,
+                    "MCP-R-GONE",
+                    EXIT_UNAVAILABLE,
+                    "The client could not be looked at: %s.",
+                    STRERROR(r));
+        return -ECANCELED;
+}
+
+int server_renew(Server *s, Session *session) {
+        _cleanup_(peer_done) Peer peer = {};
+        int r;
+
+        if (session->setup == s->setup)
+                return 0;
+        r = look_at_peer(session->client.fd, &peer, &session->refusal);
+        if (r >= 0)
+                r = judge_peer(s, &peer, &session->refusal);
+        if (r < 0)
+                return r;
+        /* Where there is none it is refused when it asks for its place. */
+        if (s->setup) {
+                setup_unref(session->setup);
+                session->setup = setup_ref(s->setup);
+        }
+        return 0;
 }
 
 static bool is_waiting(const Session *session) {
@@ -427,25 +459,22 @@ static void turn_away(Server *s, Session *session) {
 }
 
 static void take_client(Server *s, SocketKind kind, int fd) {
+        _cleanup_(refusal_done) Refusal refusal = {};
         _cleanup_(peer_done) Peer peer = {};
         Session *session;
         int r;
 
-        r = peer_read(fd, &peer);
+        r = look_at_peer(fd, &peer, &refusal);
+        if (r >= 0)
+                /* Before anything is told: a reason has the server's paths and the names of its variables in it. */
+                r = judge_peer(s, &peer, &refusal);
         if (session_new(s, kind, fd, &peer, &session) < 0)
                 return;
         if (r < 0) {
-                refusal_set(&session->refusal,
-                            "MCP-R-GONE",
-                            EXIT_UNAVAILABLE,
-                            "The client could not be looked at: %s.",
-                            STRERROR(r));
+                session->refusal = TAKE_GENERIC(refusal, Refusal, (Refusal){});
                 session_handle(session, SESSION_EVENT_NOT_ADMITTED);
                 return;
         }
-        /* Before anything is told: a reason has the server's paths and the names of its variables in it. */
-        if (refuse_peer(s, session, access_decide(&s->access, &peer)) < 0)
-                return;
         if (!s->setup) {
                 turn_away(s, session);
                 return;
@@ -660,6 +689,8 @@ static ServerEvent do_stop_sessions(Server *s, ServerEvent event) {
 }
 
 static ServerEvent do_exit(Server *s, ServerEvent event) {
+        /* What stays to be seen. */
+        send_status(s);
         (void) sd_notify(false, "STOPPING=1");
         (void) sd_event_exit(s->event, s->exit_code);
         return _SERVER_EVENT_NONE;

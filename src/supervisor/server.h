@@ -60,6 +60,8 @@ int server_open_manager(Server *s, Refusal *ret_refusal); /* -ECANCELED: refused
 
 /* For sessions. */
 int server_queue(Server *s); /* a session is queued: has it launched by the loop, soon */
+/* A session that has waited for its client through a reload gets what holds now. -ECANCELED: session->refusal says why not. */
+int server_renew(Server *s, Session *session);
 int server_admit(Server *s, const Session *session, Refusal *ret); /* -ECANCELED: refused */
 void server_session_failed(Server *s, const Session *session, const char *reason);
 void server_session_over(Server *s, const SessionEnd *end); /* for the status */

@@ -172,6 +172,9 @@ static int read_hello(Session *s) {
                 return r;
         if (size == 0)
                 return -ENODATA;
+        r = server_renew(s->server, s);
+        if (r < 0)
+                return r;
         r = control_hello_decode(text, size, &hello, &version);
         if (r == -EPROTONOSUPPORT) {
                 refusal_set(&s->refusal,

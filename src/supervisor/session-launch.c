@@ -270,7 +270,7 @@ static int new_scope_name(Session *s) {
 
 static void on_scope_started(void *userdata, int result, const char *detail) {
         Session *s = userdata;
-        const char *hint = manager_error_hint(s->server->scope, result);
+        const char *hint = manager_error_hint(s->server->scope, result), *why = detail ?: STRERROR(result);
 
         s->start_call = manager_call_free(s->start_call);
         if (result >= 0) {
@@ -284,8 +284,9 @@ static void on_scope_started(void *userdata, int result, const char *detail) {
         refusal_set(&s->refusal,
                     "MCP-R-START",
                     EXIT_UNAVAILABLE,
-                    "The manager did not start the server's scope: %s.%s%s",
-                    detail ? detail : STRERROR(result),
+                    "The manager did not start the server's scope: %s%s%s%s",
+                    why,
+                    endswith(why, ".") ? "" : ".", /* some of systemd's are whole sentences */
                     hint ? " " : "",
                     strempty(hint));
         session_handle(s, SESSION_EVENT_SCOPE_FAILED);

@@ -259,32 +259,14 @@ static void on_unit_stopped(void *userdata, int result, const char *detail) {
                                                           : SESSION_EVENT_UNIT_NOT_STOPPED);
 }
 
-static SessionEvent do_stop(Session *s, SessionEvent event) {
-        int r;
-
-        s->timer = sd_event_source_disable_unref(s->timer);
-        s->runtime_timer = sd_event_source_disable_unref(s->runtime_timer);
-        s->start_call = manager_call_free(s->start_call);
-        s->stopped_before_exit = !s->child.exited;
-        s->stop_usec = server_now(s->server);
-        if (s->child.exited)
-                (void) session_arm_timer(s, HANG_UP_USEC);
-        if (!s->scope)
-                /* It came to nothing before there was even a name. */
-                return SESSION_EVENT_UNIT_STOPPED;
-        r = manager_stop_unit(
-                        s->server->manager,
-                        s->scope,
-                        s->setup->plan->kill_after_usec + MANAGER_TIMEOUT_USEC,
-                        on_unit_stopped,
-                        s,
-                        &s->stop_call);
-        return r < 0 ? SESSION_EVENT_UNIT_NOT_STOPPED : _SESSION_EVENT_NONE;
-}
-
 static bool died_early(const Session *s, SessionEvent event) {
         return event == SESSION_EVENT_CHILD_EXITED ||
                (event == SESSION_EVENT_EXEC_FAILED && s->child.failed.stage == SANDBOX_STAGE_NONE);
+}
+
+/* Killed where it had to stop anyway. */
+static bool by_stop(const Session *s, SessionEvent event) {
+        return event == SESSION_EVENT_STOP || (s->cause == STOP_CAUSE_REQUEST && died_early(s, event));
 }
 
 static void explain_abort(Session *s, SessionEvent event) {
@@ -292,7 +274,7 @@ static void explain_abort(Session *s, SessionEvent event) {
 
         if (s->refusal.code)
                 return;
-        if (event == SESSION_EVENT_STOP)
+        if (by_stop(s, event))
                 refusal_set(&s->refusal,
                             "MCP-R-STOPPING",
                             EXIT_UNAVAILABLE,
@@ -316,7 +298,8 @@ static void explain_abort(Session *s, SessionEvent event) {
                             "The supervisor is out of resources.");
 }
 
-static SessionEvent do_abort(Session *s, SessionEvent event) {
+/* There was no server, and its client is told why. */
+static void give_up(Session *s, SessionEvent event) {
         EventFields fields;
 
         explain_abort(s, event);
@@ -329,10 +312,40 @@ static SessionEvent do_abort(Session *s, SessionEvent event) {
                           "A session of %s was not started: %s",
                           s->server->name,
                           strempty(s->refusal.reason));
-                if (event != SESSION_EVENT_STOP)
+                if (!by_stop(s, event))
                         server_session_failed(s->server, s, s->refusal.reason);
         }
         session_tell_refusal(s);
+}
+
+static SessionEvent do_stop(Session *s, SessionEvent event) {
+        int r;
+
+        if (s->executed_usec == 0 && s->cause == STOP_CAUSE_REQUEST && !s->refusal.code)
+                /* The grace was for a server that had not begun yet. */
+                give_up(s, SESSION_EVENT_STOP);
+        s->timer = sd_event_source_disable_unref(s->timer);
+        s->runtime_timer = sd_event_source_disable_unref(s->runtime_timer);
+        s->start_call = manager_call_free(s->start_call);
+        s->stopped_before_exit = !s->child.exited;
+        s->stop_usec = server_now(s->server);
+        if (s->child.exited)
+                (void) session_arm_timer(s, HANG_UP_USEC);
+        if (!s->scope)
+                /* It came to nothing before there was even a name. */
+                return SESSION_EVENT_UNIT_STOPPED;
+        r = manager_stop_unit(
+                        s->server->manager,
+                        s->scope,
+                        s->setup->plan->kill_after_usec + MANAGER_TIMEOUT_USEC,
+                        on_unit_stopped,
+                        s,
+                        &s->stop_call);
+        return r < 0 ? SESSION_EVENT_UNIT_NOT_STOPPED : _SESSION_EVENT_NONE;
+}
+
+static SessionEvent do_abort(Session *s, SessionEvent event) {
+        give_up(s, event);
         session_hang_up(s);
         s->child.go = safe_close(s->child.go);
         kill_child(s);

@@ -200,6 +200,29 @@ def a_child_killed_on_its_way_into_confinement_is_no_refusal_of_it(world):
             reload(server)
 
 
+@case(timeout=60)
+def a_stop_while_the_server_is_being_confined_is_told_as_one(world):
+    """Nothing has begun, and nothing has failed."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with orders_of(server) as orders:
+        for way in WAYS:
+            talks(server.connect()).close()
+            nothing_left(server)
+            # The child stands still when it proves its confinement, before it executes anything.
+            orders.give('open comm', 0)
+            client = server.open(way)
+            orders.wait()
+            world.systemctl('stop', server.unit)
+            if way == 'connect':
+                expect_equal(client.wait(), 69, 'exit status')
+                said = client.stderr_text()
+            else:
+                said = client.read_rest().decode()
+            expect('MCP-R-STOPPING' in said, f'{way}: the client is told {said!r}')
+            nothing_left(server)
+            orders.take_back()
+
+
 @case(timeout=120)
 def a_reload_without_resources_keeps_what_was_read_before(world):
     """A file that cannot be opened for want of descriptors says nothing about the definition."""
