@@ -201,7 +201,8 @@ int runtime_dir_find(RuntimeScope scope, char **ret) {
         _cleanup_free_ char *usual = NULL;
         struct stat st;
 
-        if (isempty(dir)) {
+        /* As in the specification, one that is relative counts as not set. */
+        if (isempty(dir) || !path_is_absolute(dir)) {
                 dir = usual = strformat("/run/user/%u", getuid());
                 if (!usual)
                         return -ENOMEM;

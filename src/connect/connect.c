@@ -127,10 +127,13 @@ static int on_message(Connection *c) {
         if (r < 0 || size == 0) {
                 if (c->caught == 0)
                         fprintf(stderr,
-                                "mcp-connect: %s: The supervisor is gone%s. \"mcpctl logs\" shows why. "
+                                "mcp-connect: %s: %s. \"mcpctl status\" and \"mcpctl logs\" show why. "
                                 "[MCP-X-SUPERVISOR-GONE]\n",
                                 c->shown,
-                                c->running ? "" : " before it started the server");
+                                c->running ? "The supervisor is gone"
+                                : c->heard ? "The supervisor is gone before it started the server"
+                                           : "Nobody answered: its service was not started, or ended at "
+                                             "once");
                 return final_status(c, EXIT_UNAVAILABLE);
         }
         return take_status(c, text, size);

@@ -261,6 +261,13 @@ static int check_units(Doctor *d, const ServerEntry *e, const UnitList *units) {
                                 e->name,
                                 "\"mcpctl status\" and \"mcpctl logs\" say why.",
                                 "Its unit has failed.");
+        if (streq(state.word, "masked"))
+                return doctor_add(
+                                d,
+                                FINDING_NOTE,
+                                e->name,
+                                "systemctl unmask has it back.",
+                                "One of its units is masked: it takes no new clients.");
         if (streq(state.word, "not loaded"))
                 return doctor_add(
                                 d,

@@ -146,6 +146,7 @@ static int fail_bus(Ctl *ctl, int error, const sd_bus_error *e, const char *what
         bool denied = sd_bus_error_has_name(e, SD_BUS_ERROR_ACCESS_DENIED) ||
                       sd_bus_error_has_name(e, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
         const char *why = e->message ?: STRERROR(error);
+        _cleanup_free_ char *unmask = NULL;
 
         if (denied)
                 return ctl_fail(ctl,
@@ -158,7 +159,13 @@ static int fail_bus(Ctl *ctl, int error, const sd_bus_error *e, const char *what
                                 "%s is not allowed: %s",
                                 what,
                                 why);
-        return ctl_fail(ctl, CTL_FAILED, "MCP-X-MANAGER", NULL, "%s failed: %s", what, why);
+        if (sd_bus_error_has_name(e, "org.freedesktop.systemd1.UnitMasked")) {
+                unmask = strformat(
+                                "systemctl --%s unmask has it back.", runtime_scope_to_string(ctl->scope));
+                if (!unmask)
+                        return -ENOMEM;
+        }
+        return ctl_fail(ctl, CTL_FAILED, "MCP-X-MANAGER", unmask, "%s failed: %s", what, why);
 }
 
 int ctl_reload(Ctl *ctl, sd_bus *bus) {

@@ -8,6 +8,10 @@ static bool unit_is(const UnitState *u, const char *active) {
         return u && streq(u->active, active);
 }
 
+static bool is_masked(const UnitState *u) {
+        return u && streq(u->load, "masked");
+}
+
 /* First what the definition says, since no unit can contradict it; then what the units do. */
 static void choose_word(const ServerEntry *e, bool known, ServerState *s) {
         const Definition *d = e->definition;
@@ -23,6 +27,7 @@ static void choose_word(const ServerEntry *e, bool known, ServerState *s) {
                 { unit_is(s->service, "active"), "running", TONE_GOOD },
                 { unit_is(s->service, "activating"), "starting", TONE_WARN },
                 { unit_is(s->service, "deactivating"), "stopping", TONE_WARN },
+                { is_masked(s->service) || is_masked(s->socket), "masked", TONE_WARN },
                 { unit_is(s->service, "failed") || unit_is(s->socket, "failed"), "failed", TONE_BAD },
                 { unit_is(s->socket, "active"), "listening", TONE_GOOD },
                 { d && !d->enabled, "disabled", TONE_DIM },

@@ -49,6 +49,8 @@ static char *unit_sentence(const UnitDetails *d) {
 
         if (!since)
                 return NULL;
+        if (streq_ptr(d->load, "masked"))
+                return strdup("masked (systemctl unmask has it back)");
         if (!d->load || !streq(d->load, "loaded"))
                 return strdup("not loaded (a daemon-reload makes the unit of a new definition)");
         step = streq_ptr(d->result, "exit-code") ? exec_status_to_string(d->exit_status) : NULL;

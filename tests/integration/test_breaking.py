@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import pty
 import signal
 import socket
@@ -525,3 +526,110 @@ def isolate_leaves_servers_alone(world):
     nothing_left(server)
     talks(server.connect()).close()
     nothing_left(server)
+
+
+@case
+def a_client_that_waits_through_a_reload_gets_what_holds_now(world):
+    """It has connected, and says hello only when the definition it was let in by is no more."""
+    server = world.fixture('honest', stop=QUICK_STOP, sessions={'accept_env': ['LANG']})
+    talks(server.connect()).close()
+    pid = server.supervisor
+    early, second = server.control_socket(), server.control_socket()
+    expect_equal(server.supervisor, pid, 'MainPID')
+    server.write({**server.definition, 'sessions': {'accept_env': []}, 'env': {'AFTER': 'the reload'}})
+    world.reload()
+    world.systemctl('reload', server.unit)
+
+    def has_heard():
+        client = talks(server.connect())
+        found = 'the reload' in client.call('environment')[0]
+        client.close()
+        return found
+
+    eventually(has_heard, 'the reload is heard')
+    nothing_left(server)
+    ours, theirs = socket.socketpair()
+    fds = [theirs.fileno()] * 3
+    socket.send_fds(early, [b'{"version":1,"client":"test","env":{"LANG":"C"}}'], fds)
+    expect_equal(states(early)[-1].get('code'), 'MCP-R-ENV', 'code')
+    socket.send_fds(second, [HELLO], fds)
+    theirs.close()
+    expect(b'"result"' in answer(ours), 'the server answers')
+    (pid,) = server.processes()
+    expect(
+        b'AFTER=the reload' in pathlib.Path(f'/proc/{pid}/environ').read_bytes(),
+        'its server is of the old definition',
+    )
+    ours.close()
+    second.close()
+    early.close()
+
+
+@case(timeout=60)
+def units_that_are_masked_are_called_so(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    client = talks(server.connect())
+    world.systemctl('mask', '--runtime', server.unit)
+    try:
+        late = server.connect()
+        expect_equal(late.wait(), 69, 'exit status')
+        said = late.stderr_text()
+        expect('is masked. [MCP-R-START]' in said, f'while it runs a client is told {said!r}')
+        talks(client, 'still').close()
+        nothing_left(server)
+        world.systemctl('stop', server.unit)
+        late = server.connect()
+        expect_equal(late.wait(), 69, 'exit status')
+        said = late.stderr_text()
+        expect('Nobody answered' in said, f'a client is told {said!r}')
+        for verb, words in (('status', 'Service: masked'), ('list', f'{server.name} masked'), ('doctor', 'is masked')):
+            said = world.run(['mcpctl', world.flag, verb, *([server.name] if verb == 'status' else [])]).stdout
+            expect(words in said, f'mcpctl {verb} says {said!r}')
+    finally:
+        world.systemctl('unmask', '--runtime', server.unit)
+    world.systemctl('mask', '--runtime', '--now', server.socket_unit)
+    try:
+        done = world.run(['mcpctl', world.flag, 'start', server.name])
+        expect(done.returncode == 1 and 'unmask' in done.stderr, f'mcpctl start says {done.stderr!r}')
+        said = world.run(['mcpctl', world.flag, 'status', server.name]).stdout
+        expect('Socket: masked' in said, f'mcpctl status says {said!r}')
+    finally:
+        world.systemctl('unmask', '--runtime', server.socket_unit)
+    world.run(['mcpctl', world.flag, 'start', server.name], check=True)
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case(managers=['user'])
+def a_runtime_directory_that_is_none_is_not_looked_at(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    for value in ('', 'relative'):
+        talks(server.connect(env={'XDG_RUNTIME_DIR': value})).close()
+    nothing_left(server)
+
+
+@case
+def closed_descriptors_are_the_empty_device(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    for closed in ('<&-', '>&-', '2>&-', '<&- >&- 2>&-'):
+        done = world.run(['sh', '-c', f'exec "$@" {closed}', 'sh', 'mcp-connect', world.flag, server.name], user=MEMBER)
+        expect_equal((done.returncode, done.stdout, done.stderr), (0, '', ''), closed)
+        nothing_left(server)
+
+
+@case
+def no_program_takes_a_full_disk_for_an_answer(world):
+    programs = ['mcpctl', 'mcp-connect', 'mcp-sandbox', '/usr/libexec/mcp-supervisor', '/usr/libexec/mcp-demo-server']
+    programs.append(f'/usr/lib/systemd/{world.kind}-generators/mcp-server-generator')
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        for program in programs:
+            for option in ('--help', '--version'):
+                expect_equal(world.run([program, option]).returncode, 0, f'{program} {option}')
+                with world.popen([program, option], stdout=full, stderr=subprocess.DEVNULL) as process:
+                    expect(process.wait(10) != 0, f'{program} {option} into nothing')
+        server = world.fixture('honest', stop=QUICK_STOP)
+        for args in (['probe', server.name], ['tools', server.name], ['call', server.name, 'echo', '{"text":"x"}'],
+                     ['status'], ['start', server.name], ['restart', server.name], ['stop', server.name]):
+            with world.popen(['mcpctl', world.flag, *args], stdout=full, stderr=subprocess.PIPE, text=True) as process:
+                said = process.communicate(timeout=20)[1]
+                expect(process.returncode != 0 and 'Not all of the output' in said, f'{args}: {process.returncode}, {said!r}')
