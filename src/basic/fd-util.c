@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -137,6 +138,12 @@ int mkdir_parents(const char *path, mode_t mode) {
         if (stat(path, &st) < 0)
                 return -errno;
         return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+bool pidfd_is_alive(int pidfd) {
+        struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+        return poll(&p, 1, 0) == 0;
 }
 
 int fd_set_nonblock(int fd, bool nonblock) {

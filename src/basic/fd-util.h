@@ -25,6 +25,9 @@ int file_write_atomic_at(int dir_fd, const char *name, mode_t mode, const void *
  * where something else is. */
 int mkdir_parents(const char *path, mode_t mode);
 
+/* A zombie is dead. */
+bool pidfd_is_alive(int pidfd);
+
 int fd_set_nonblock(int fd, bool nonblock);
 int fd_set_cloexec(int fd, bool cloexec);
 

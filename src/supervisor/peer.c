@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "basic/errno-util.h"
+#include "basic/fd-util.h"
 #include "basic/string-util.h"
 #include "manager/manager.h"
 #include "supervisor/peer.h"
@@ -51,12 +51,6 @@ static int open_pidfd(int fd, pid_t pid) {
         if (errno != ENOPROTOOPT)
                 return -errno;
         return RET_NERRNO((int) syscall(SYS_pidfd_open, pid, 0));
-}
-
-static bool pidfd_is_alive(int pidfd) {
-        struct pollfd p = { .fd = pidfd, .events = POLLIN };
-
-        return poll(&p, 1, 0) == 0;
 }
 
 int peer_read(int fd, Peer *ret) {

@@ -364,6 +364,9 @@ static int check_limits(Session *s, const char *cgroups) {
                 if (plan->protections[table[i].id].state != PROTECTION_ENFORCED ||
                     limit_holds(cgroups, table[i].attribute, table[i].wanted))
                         continue;
+                /* Stopping a scope kills first and removes the group then, its limits with it. */
+                if (!pidfd_is_alive(s->child.pidfd))
+                        return -ESRCH;
                 if (plan->strict) {
                         refusal_set(&s->refusal,
                                     "MCP-R-CONFINEMENT",
@@ -422,7 +425,10 @@ SessionEvent session_check_scope(Session *s) {
         }
         free(s->cgroup);
         s->cgroup = TAKE_PTR(cgroup);
-        if (check_limits(s, cgroups) < 0)
+        r = check_limits(s, cgroups);
+        if (r == -ESRCH)
+                return give_up_scope(s, r);
+        if (r < 0)
                 return SESSION_EVENT_NOT_ENFORCED;
         session_watch_limits(s, cgroups);
         return _SESSION_EVENT_NONE;

@@ -15,6 +15,7 @@ from test_session import main_process
 
 # The supervisor reads a file of this name when it looks at its client, and then when it looks for its child.
 LOOKS_FOR_ITS_CHILD = ('open cgroup', 2)
+DEGRADED = '12676984562545b28d30f223c125b7b8'
 ELSEWHERE = pathlib.Path('/sys/fs/cgroup/mcp-case')
 
 
@@ -178,6 +179,25 @@ def what_is_in_a_forgotten_scope_goes_when_a_new_supervisor_comes(world):
     eventually(lambda: not server.processes(), lambda: f'processes left: {server.processes()}')
     remove(groups)
     client.kill()
+    talks(server.connect()).close()
+    nothing_left(server)
+
+
+@case(timeout=60)
+def a_scope_that_is_stopped_before_its_server_goes_is_no_limit_that_does_not_hold(world):
+    """Its files are gone with it, as where a controller is missing."""
+    server = world.fixture('honest', stop=QUICK_STOP)
+    with held_before_go(world, server) as client:
+        (scope,) = server.scopes()
+        groups = groups_of(server)
+        world.systemctl('stop', scope)
+        eventually(lambda: not any(group.exists() for group in groups), 'the end of the scope')
+    expect_equal(client.wait(), 69, 'exit status')
+    said = client.stderr_text()
+    expect('killed before it began' in said and 'MCP-R-START' in said, f'the client is told {said!r}')
+    alerts = [e['MESSAGE'] for e in world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={DEGRADED}')]
+    expect(not any('does not hold' in alert for alert in alerts), f'the journal has {alerts}')
+    nothing_left(server)
     talks(server.connect()).close()
     nothing_left(server)
 
