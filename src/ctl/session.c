@@ -219,8 +219,8 @@ static int fail_start(Ctl *ctl, const ServerEntry *server, int error, uint64_t t
         return ctl_fail(ctl,
                         CTL_UNAVAILABLE,
                         "MCP-X-SUPERVISOR-GONE",
-                        "\"mcpctl logs NAME\" shows why.",
-                        "The supervisor of \"%s\" went away without a word: %s.",
+                        "\"mcpctl status NAME\" and \"mcpctl logs NAME\" show why.",
+                        "The service of \"%s\" gave no answer: %s.",
                         server->name,
                         STRERROR(error));
 }

@@ -33,20 +33,6 @@ struct AccessQuery {
         sd_event_source *exited, *deadline;
 };
 
-static bool parse_id(const char *s, uint32_t *ret) {
-        unsigned long value;
-        char *end;
-
-        if (*s < '0' || *s > '9')
-                return false;
-        errno = 0;
-        value = strtoul(s, &end, 10);
-        if (errno > 0 || *end != 0 || value >= UINT32_MAX)
-                return false;
-        *ret = (uint32_t) value;
-        return true;
-}
-
 static char *const *groups_of(const Definition *d) {
         return d->access.users || d->access.groups ? d->access.groups : default_groups;
 }
@@ -60,35 +46,20 @@ int access_answer(int fd, AccessAnswer answer, uint32_t value) {
 }
 
 static int look_up_user(int fd, const char *name, uint32_t index) {
-        const struct passwd *pw;
-        uint32_t id;
+        const struct passwd *pw = getpwnam(name);
 
-        if (parse_id(name, &id))
-                return 0;
-        pw = getpwnam(name);
         return pw ? access_answer(fd, ACCESS_UID, pw->pw_uid) : access_answer(fd, ACCESS_NO_USER, index);
 }
 
-static const struct group *find_group(const char *name, bool *ret_is_number) {
-        uint32_t id;
-
-        *ret_is_number = parse_id(name, &id);
-        return *ret_is_number ? getgrgid(id) : getgrnam(name);
-}
-
 static int look_up_group(int fd, const char *name, uint32_t index) {
-        bool is_number;
-        const struct group *gr = find_group(name, &is_number);
+        const struct group *gr = getgrnam(name);
 
-        if (gr)
-                return access_answer(fd, ACCESS_GID, gr->gr_gid);
-        return is_number ? 0 : access_answer(fd, ACCESS_NO_GROUP, index);
+        return gr ? access_answer(fd, ACCESS_GID, gr->gr_gid) : access_answer(fd, ACCESS_NO_GROUP, index);
 }
 
 static int look_up_members(int fd, const char *name) {
+        const struct group *gr = getgrnam(name);
         _cleanup_strv_free_ char **members = NULL;
-        bool is_number;
-        const struct group *gr = find_group(name, &is_number);
 
         if (!gr)
                 return 0;
@@ -203,29 +174,15 @@ static int read_answers(const AccessQuery *q, Found *f) {
         return 0;
 }
 
-/* What needs no asking. */
-static int add_numbers(const Definition *d, AccessRules *rules) {
-        uint32_t id;
-        int r = 0;
-
-        STRV_FOREACH (user, d->access.users)
-                if (r >= 0 && parse_id(*user, &id))
-                        r = access_rules_add_uid(rules, id);
-        STRV_FOREACH (group, d->access.groups)
-                if (r >= 0 && parse_id(*group, &id))
-                        r = access_rules_add_gid(rules, id);
-        return r;
-}
-
 static void finish(AccessQuery *q, int result) {
         _cleanup_(found_done) Found f = {};
-        int r;
 
         q->exited = sd_event_source_disable_unref(q->exited);
         q->deadline = sd_event_source_disable_unref(q->deadline);
         /* What was answered before the time was over is as true as the rest would have been. */
         if (result >= 0 || result == -ETIMEDOUT) {
-                r = read_answers(q, &f);
+                int r = read_answers(q, &f);
+
                 if (r < 0) {
                         found_done(&f);
                         f = (Found){};
@@ -233,8 +190,7 @@ static void finish(AccessQuery *q, int result) {
                 } else if (f.names_known)
                         result = 0;
         }
-        r = add_numbers(q->definition, &f.rules);
-        q->done(q->userdata, result < 0 ? result : r, &f.rules, f.unknown);
+        q->done(q->userdata, result, &f.rules, f.unknown);
 }
 
 static int on_exited(sd_event_source *source, int fd, uint32_t revents, void *userdata) {

@@ -16,9 +16,9 @@
 
 typedef struct AccessQuery AccessQuery;
 
-/* result: 0, -ETIMEDOUT, or what else went wrong. rules (the callback may take them) hold what is known by then: after a
- * failure that is no more than ids that the definition names as numbers. unknown: names that NSS does not have, which let
- * nobody in: "user NAME", "group NAME". The callback may free the query. */
+/* result: 0, -ETIMEDOUT, or what else went wrong. rules (the callback may take them) hold what is known by then, which
+ * after another failure than -ETIMEDOUT is nobody. unknown: names that NSS does not have, which let nobody in:
+ * "user NAME", "group NAME". The callback may free the query. */
 typedef void (*access_done_t)(void *userdata, int result, AccessRules *rules, char *const *unknown);
 
 /* d is borrowed until the end. */

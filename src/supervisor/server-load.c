@@ -37,13 +37,14 @@ static void warn(Setup *setup, const char *format, ...) {
 }
 
 static int start_query(Server *s, const Setup *setup);
+static void query_later(Server *s);
 
 static int on_query_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Server *s = userdata;
 
         s->query_again = sd_event_source_disable_unref(s->query_again);
-        if (s->setup && !s->query)
-                (void) start_query(s, s->setup);
+        if (s->setup && !s->query && start_query(s, s->setup) < 0)
+                query_later(s);
         return 0;
 }
 
@@ -76,9 +77,9 @@ static void on_access_known(void *userdata, int result, AccessRules *rules, char
                 return;
         if (result < 0)
                 warn(setup,
-                     "Not all who may connect to %s can be looked up (%s); until they can, it is root, ids "
-                     "that "
-                     "the definition names as numbers, and who was found.",
+                     "Not all who may connect to %s can be looked up (%s); until they can, it is root and "
+                     "who "
+                     "was found.",
                      s->name,
                      STRERROR(result));
         STRV_FOREACH (name, unknown)
