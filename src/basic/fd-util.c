@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "basic/fd-util.h"
@@ -277,4 +279,40 @@ int stream_finish(FILE *f) {
         if (fflush(f) != 0)
                 return -errno;
         return ferror(f) ? -EIO : 0;
+}
+
+/* Written as the kernel would write it, if no component is a link. */
+static bool path_is_plain(const char *path) {
+        if (path[0] != '/')
+                return false;
+        for (const char *name = path + 1, *end; *name; name = *end ? end + 1 : end) {
+                size_t n = strcspn(name, "/");
+
+                end = name + n;
+                if (n == 0 || (name[0] == '.' && (n == 1 || (n == 2 && name[1] == '.'))) ||
+                    (*end == '/' && end[1] == 0))
+                        return false;
+        }
+        return true;
+}
+
+int open_place(const char *path, bool *ret_no_link) {
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+        int fd;
+
+        if (path_is_plain(path)) {
+                fd = (int) syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+                if (fd >= 0) {
+                        *ret_no_link = true;
+                        return fd;
+                }
+                if (errno == ENOENT || errno == EACCES)
+                        return -errno;
+        }
+        /* There are links, or the system call is not there. */
+        fd = open(path, O_PATH | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        *ret_no_link = false;
+        return fd;
 }

@@ -49,3 +49,7 @@ int stream_finish(FILE *f);
 
 /* The path that the kernel shows for fd (/proc/self/fd). */
 int fd_get_path(int fd, char **ret);
+
+/* Opens path with O_PATH. Where *ret_no_link is true, path is what fd_get_path() would say, for a system call less: no
+ * component is a link (openat2(2), RESOLVE_NO_SYMLINKS), and it is written plainly. */
+int open_place(const char *path, bool *ret_no_link);

@@ -357,7 +357,7 @@ static int check_keys(PlanContext *c) {
 
 /* A socket that is asked for by name is given: whoever lists the session bus may have reasons. But it is said. */
 static int check_sockets(PlanContext *c) {
-        _cleanup_house_keys_ HouseKeys keys = {};
+        const HouseKeys *keys;
         const TextList *list = &c->d->isolation.unix_paths;
         int r;
 
@@ -371,7 +371,7 @@ static int check_sockets(PlanContext *c) {
                              "user's manager start programs outside the sandbox.");
         if (c->plan->unix_sockets != UNIX_LIST)
                 return 0;
-        r = house_keys_init(c->host, &keys);
+        r = plan_house_keys(c, &keys);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->plan->n_rules; i++) {
@@ -382,7 +382,7 @@ static int check_sockets(PlanContext *c) {
 
                 if (item >= list->n_items || !rule->resolved)
                         continue;
-                key = house_keys_find(&keys, rule->resolved);
+                key = house_keys_find(keys, rule->resolved);
                 if (key)
                         plan_problem(c,
                                      PROBLEM_WARNING,

@@ -65,6 +65,9 @@ struct HostFacts {
         /* Is the path's last component a link (1), or is something else there (0)? Negative errno as resolve(). It is
          * one system call instead of several. NULL: only resolve() can tell. */
         int (*is_link)(void *userdata, const char *path);
+        /* What is_link() says of n paths that all are dir and one more component, in ret: for fewer system calls where they
+         * are many. 0, or -ENOMEM. NULL: each has to be asked about. */
+        int (*are_links)(void *userdata, const char *dir, const char *const *paths, size_t n, int *ret);
         /* The first bytes of an executable, for its #! line: number of bytes, or negative errno. */
         ssize_t (*read_head)(void *userdata, const char *path, char *buffer, size_t size);
         void *userdata;

@@ -43,32 +43,133 @@ static int key_expand(const HostFacts *host, const char *path, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
+/* How many keys in one directory make it worth to be read. */
+#define WORTH_LISTING 8U
+
+/* The keys that are in one directory. */
+typedef struct Siblings {
+        char *dir;
+        HouseKey *keys[ELEMENTSOF(key_table)];
+        const char *paths[ELEMENTSOF(key_table)];
+        int links[ELEMENTSOF(key_table)]; /* what is_link() says of each */
+        size_t n;
+} Siblings;
+
+static int siblings_look(const HostFacts *host, Siblings *s) {
+        if (s->n >= WORTH_LISTING && host->are_links)
+                return host->are_links(host->userdata, s->dir, s->paths, s->n, s->links);
+        for (size_t i = 0; i < s->n; i++)
+                s->links[i] = host->is_link(host->userdata, s->paths[i]);
+        return 0;
+}
+
+/* Only where a key leads elsewhere than it says does it get another path. */
+static int siblings_resolve(const HostFacts *host, const Siblings *s) {
+        _cleanup_free_ char *real_dir = NULL;
+        int r, dir_error = 0;
+
+        for (size_t i = 0; i < s->n; i++) {
+                char **resolved = &s->keys[i]->resolved;
+
+                if (s->links[i] == -ENOMEM)
+                        return -ENOMEM;
+                if (s->links[i] == 0 && !real_dir && dir_error == 0)
+                        dir_error = MIN(host_real_path(host, s->dir, &real_dir), 0);
+                if (dir_error == -ENOMEM)
+                        return -ENOMEM;
+                if (s->links[i] > 0) {
+                        r = host_real_path(host, s->paths[i], resolved);
+                        if (r == -ENOMEM)
+                                return r;
+                } else if (s->links[i] == 0 && real_dir && !streq(real_dir, s->dir)) {
+                        *resolved = path_join(real_dir, path_basename(s->paths[i]));
+                        if (!*resolved)
+                                return -ENOMEM;
+                }
+        }
+        return 0;
+}
+
+/* Takes first and all behind it that are in the same directory; each is taken once. */
+static int siblings_take(
+                HouseKeys *keys,
+                size_t first,
+                size_t end,
+                const size_t lengths[],
+                bool taken[],
+                Siblings *ret) {
+        const char *path = keys->items[first].path;
+        size_t length = lengths[first];
+
+        ret->n = 0;
+        for (size_t i = first; i < end; i++) {
+                HouseKey *key = keys->items + i;
+
+                if (taken[i] || lengths[i] != length || memcmp(key->path, path, length) != 0)
+                        continue;
+                taken[i] = true;
+                ret->keys[ret->n] = key;
+                ret->paths[ret->n++] = key->path;
+        }
+        while (length > 1 && path[length - 1] == '/')
+                length--;
+        ret->dir = strndup(path, length);
+        return ret->dir ? 0 : -ENOMEM;
+}
+
+/* Directory by directory: that costs fewer system calls than each key for itself. */
+static int keys_resolve(const HostFacts *host, HouseKeys *keys) {
+        size_t lengths[ELEMENTSOF(key_table)];
+        bool taken[ELEMENTSOF(key_table)] = {};
+        Siblings s;
+        int r = 0;
+
+        if (!host->is_link) {
+                for (size_t i = 0; r != -ENOMEM && i < keys->n_items; i++)
+                        r = host_real_path(host, keys->items[i].path, &keys->items[i].resolved);
+                return r == -ENOMEM ? r : 0;
+        }
+        for (size_t i = 0; i < keys->n_items; i++)
+                lengths[i] = (size_t) (path_basename(keys->items[i].path) - keys->items[i].path);
+        for (size_t i = 0; i < keys->n_items; i++) {
+                if (taken[i])
+                        continue;
+                r = siblings_take(keys, i, keys->n_items, lengths, taken, &s);
+                if (r >= 0)
+                        r = siblings_look(host, &s);
+                if (r >= 0)
+                        r = siblings_resolve(host, &s);
+                free(s.dir);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 int house_keys_init(const HostFacts *host, HouseKeys *ret) {
         _cleanup_house_keys_ HouseKeys keys = {};
+        int r;
 
         keys.items = calloc(ELEMENTSOF(key_table), sizeof(HouseKey));
         if (!keys.items)
                 return -ENOMEM;
         for (size_t i = 0; i < ELEMENTSOF(key_table); i++) {
-                _cleanup_free_ char *path = NULL;
-                char *resolved = NULL;
-                int r;
+                char *path = NULL;
 
                 r = key_expand(host, key_table[i].path, &path);
                 if (r == -ENXIO)
                         continue;
                 if (r < 0)
                         return r;
-                r = host_real_path(host, path, &resolved);
-                if (r == -ENOMEM)
-                        return r;
                 keys.items[keys.n_items++] = (HouseKey){
-                        .path = TAKE_PTR(path),
-                        .resolved = resolved,
+                        .path = path,
                         .reason = key_table[i].reason,
                         .in_homes = home_is_the_servers(host) ? startswith(key_table[i].path, "~/") : NULL,
                 };
         }
+        r = keys_resolve(host, &keys);
+        if (r < 0)
+                return r;
         *ret = keys;
         keys = (HouseKeys){};
         return 0;
@@ -84,6 +185,13 @@ void house_keys_done(HouseKeys *keys) {
 }
 
 static bool overlap(const char *a, const char *b) {
+        size_t i = 0;
+
+        /* Mostly they part in the middle of a name, and nothing else has to be looked at. */
+        while (a[i] == b[i] && a[i] != 0)
+                i++;
+        if (a[i] != 0 && b[i] != 0 && a[i] != '/' && b[i] != '/')
+                return false;
         return path_startswith(a, b) || path_startswith(b, a);
 }
 

@@ -93,6 +93,13 @@ static int is_link(void *userdata, const char *path) {
         return e->link;
 }
 
+/* Whoever asks for many at once does so once for a plan. */
+static int are_links(void *userdata, const char *dir, const char *const *paths, size_t n, int *ret) {
+        PathMemo *memo = userdata;
+
+        return memo->host->are_links(memo->host->userdata, dir, paths, n, ret);
+}
+
 static ssize_t read_head(void *userdata, const char *path, char *buffer, size_t size) {
         PathMemo *memo = userdata;
 
@@ -108,6 +115,7 @@ int path_memo_new(const HostFacts *host, PathMemo **ret) {
         memo->remembering = *host;
         memo->remembering.resolve = resolve;
         memo->remembering.is_link = host->is_link ? is_link : NULL;
+        memo->remembering.are_links = host->are_links ? are_links : NULL;
         memo->remembering.read_head = read_head;
         memo->remembering.userdata = memo;
         *ret = memo;

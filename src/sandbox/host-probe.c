@@ -5,8 +5,6 @@
 #include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
 
 #include "basic/errno-util.h"
 #include "basic/fd-util.h"
@@ -14,73 +12,9 @@
 #include "basic/string-util.h"
 #include "sandbox/host-probe.h"
 #include "sandbox/landlock-uapi.h"
+#include "sandbox/path-probe.h"
 
 #define CGROUP_FILE_MAX (64U * 1024U)
-
-static int resolve_path(void *userdata, const char *path, PathFacts *ret) {
-        _cleanup_close_ int fd = -EBADF;
-        PathFacts facts = {};
-        struct statfs sfs;
-        struct stat st;
-        int r;
-
-        fd = open(path, O_PATH | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        if (fstat(fd, &st) < 0)
-                return -errno;
-        r = fd_get_path(fd, &facts.resolved);
-        if (r < 0)
-                return r;
-        facts.mode = st.st_mode;
-        facts.uid = st.st_uid;
-        facts.gid = st.st_gid;
-        if (fstatfs(fd, &sfs) >= 0) {
-                facts.fs_magic = (uint64_t) sfs.f_type;
-                facts.read_only = sfs.f_flags & ST_RDONLY;
-        }
-        *ret = facts;
-        return 0;
-}
-
-static int is_link(void *userdata, const char *path) {
-        char target[1];
-
-        if (readlink(path, target, sizeof(target)) >= 0)
-                return 1;
-        return errno == EINVAL ? 0 : -errno;
-}
-
-static ssize_t read_head(void *userdata, const char *path, char *buffer, size_t size) {
-        _cleanup_close_ int place = -EBADF, fd = -EBADF;
-        char link[sizeof("/proc/self/fd/") + 12];
-        size_t done = 0;
-        struct stat st;
-
-        /* Looked at before it is opened: the path may be a link that a server has put there, and opening a device as root
-         * does things (a watchdog begins to run). */
-        place = open(path, O_PATH | O_CLOEXEC);
-        if (place < 0 || fstat(place, &st) < 0)
-                return -errno;
-        if (!S_ISREG(st.st_mode))
-                return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-        fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0)
-                return -errno;
-        while (done < size) {
-                ssize_t n = read(fd, buffer + done, size - done);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                done += (size_t) n;
-        }
-        return (ssize_t) done;
-}
 
 /* A filter can be set where the kernel knows the action that a filter needs; nothing is changed by asking. That the
  * architecture is known is libseccomp's condition for being there when we are built. */
@@ -303,9 +237,7 @@ int host_probe(RuntimeScope scope, bool managed, char *const *env, HostProbe *re
                 return -ENOMEM;
         p.facts.seccomp = seccomp_works();
         probe_cgroup(&p.facts);
-        p.facts.resolve = resolve_path;
-        p.facts.is_link = is_link;
-        p.facts.read_head = read_head;
+        path_probe_init(&p.facts);
         p.facts.user_name = p.user_name;
         p.facts.home = p.home;
         p.facts.state_dir = p.state_dir;

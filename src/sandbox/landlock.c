@@ -44,7 +44,7 @@ static bool leads_to_caller(const char *path, const char *opened) {
 }
 
 /* Is the thing behind fd what the plan looked at? Someone may have put a link there since. */
-static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
+static int check_opened(const PathRule *rule, int fd, bool no_link, const struct stat *st) {
         _cleanup_free_ char *path = NULL;
         int r;
 
@@ -52,6 +52,8 @@ static int check_opened(const PathRule *rule, int fd, const struct stat *st) {
                 return -EISDIR;
         if ((rule->flags & RULE_WANT_DIRECTORY) && !S_ISDIR(st->st_mode))
                 return -ENOTDIR;
+        if (no_link && rule->resolved && streq(rule->path, rule->resolved))
+                return 0;
         r = fd_get_path(fd, &path);
         if (r < 0)
                 return r;
@@ -68,16 +70,21 @@ static bool may_be_missing(const PathRule *rule, int error) {
 
 static int add_child_rule(int ruleset_fd, int dir_fd, const struct dirent *entry, uint64_t rights) {
         LandlockPathBeneathAttr attr = { .allowed_access = rights };
-        _cleanup_close_ int fd = openat(dir_fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        bool directory = entry->d_type == DT_DIR;
+        /* What is opened as a directory is one. */
+        _cleanup_close_ int fd =
+                        openat(dir_fd,
+                               entry->d_name,
+                               O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
         struct stat st;
 
         attr.parent_fd = fd;
         /* Gone since, someone's own (FUSE), a server of files that is away: what cannot be opened gets no grant. */
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (fd < 0 || (!directory && fstat(fd, &st) < 0))
                 return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
-        if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+        if (!directory && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
                 return 0;
-        if (!S_ISDIR(st.st_mode))
+        if (!directory && !S_ISDIR(st.st_mode))
                 attr.allowed_access &= ~LL_FS_READ_DIR;
         return RET_NERRNO((int) landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
 }
@@ -122,16 +129,17 @@ static int add_path_rule(
         LandlockPathBeneathAttr attr = {};
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
+        bool no_link;
         int r;
 
         if (rule->access == 0)
                 return 0;
-        fd = open(rule->path, O_PATH | O_CLOEXEC);
-        r = fd < 0 ? -errno : RET_NERRNO(fstat(fd, &st));
+        fd = open_place(rule->path, &no_link);
+        r = fd < 0 ? fd : RET_NERRNO(fstat(fd, &st));
         if (r < 0 && may_be_missing(rule, r))
                 return 0;
         if (r >= 0)
-                r = check_opened(rule, fd, &st);
+                r = check_opened(rule, fd, no_link, &st);
         /* An optional path that the plan saw as not there, or as one that may not be looked at, is as good as not there. */
         if ((r == -EACCES || r == -ESTALE) && (rule->flags & RULE_OPTIONAL) && !rule->resolved)
                 return 0;

@@ -11,13 +11,41 @@
 /* The lowest descriptor that cannot be one of stdin, stdout, stderr. */
 #define FD_ABOVE_STDIO 3
 
+/* The signals that are ignored or handled, as bits (1 << (number - 1)); all where it cannot be told. One file is read for
+ * what would otherwise be a system call for each signal. */
+static uint64_t signals_changed(void) {
+        static const char *const fields[] = { "\nSigIgn:", "\nSigCgt:" };
+        _cleanup_close_ int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+        uint64_t changed = 0;
+        char text[4096];
+        ssize_t n;
+
+        n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+        if (n < 0)
+                return UINT64_MAX;
+        text[n] = 0;
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
+                const char *field = strstr(text, fields[i]);
+                char *end;
+
+                if (!field)
+                        return UINT64_MAX;
+                field += strlen(fields[i]);
+                changed |= strtoull(field, &end, 16);
+                if (*end != '\n')
+                        return UINT64_MAX;
+        }
+        return changed;
+}
+
 /* A child inherits what its parent ignores and blocks; a server expects neither. */
 static int reset_signals(void) {
         const struct sigaction standard = { .sa_handler = SIG_DFL };
+        uint64_t changed = signals_changed();
         sigset_t none;
 
         for (int sig = 1; sig < _NSIG; sig++) {
-                if (sig == SIGKILL || sig == SIGSTOP)
+                if (sig == SIGKILL || sig == SIGSTOP || !(changed & (UINT64_C(1) << (sig - 1))))
                         continue;
                 /* EINVAL: the numbers that libc keeps for itself. */
                 if (sigaction(sig, &standard, NULL) < 0 && errno != EINVAL)

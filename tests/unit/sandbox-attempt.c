@@ -230,7 +230,7 @@ static int do_signals(char **a) {
 
         if (sigprocmask(SIG_SETMASK, NULL, &mask) < 0)
                 return errno;
-        for (int sig = 1; sig < 32; sig++) {
+        for (int sig = 1; sig < _NSIG; sig++) {
                 struct sigaction action;
 
                 if (sigismember(&mask, sig) == 1)

@@ -356,11 +356,13 @@ TEST(nothing_is_inherited) {
         p = plan_for("");
         p->new_session = true;
         ASSERT_OK(RET_NERRNO(sigaction(SIGPIPE, &ignore, &before)));
+        ASSERT_OK(RET_NERRNO(sigaction(SIGRTMAX, &ignore, NULL)));
         ASSERT_OK(RET_NERRNO(sigfillset(&all)));
         ASSERT_OK(RET_NERRNO(sigprocmask(SIG_BLOCK, &all, &mask)));
         ASSERT_EQ(ATTEMPT(p, W("signals")), 0);
         ASSERT_OK(RET_NERRNO(sigprocmask(SIG_SETMASK, &mask, NULL)));
         ASSERT_OK(RET_NERRNO(sigaction(SIGPIPE, &before, NULL)));
+        ASSERT_OK(RET_NERRNO(sigaction(SIGRTMAX, &before, NULL)));
         ASSERT_EQ(ATTEMPT(p, W("fds")), 0);
         ASSERT_EQ(ATTEMPT(p, W("session")), 0);
         ASSERT_EQ(ATTEMPT(p, W("env"), W("SECRET_OF_OURS=")), 0);
