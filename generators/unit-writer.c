@@ -9,8 +9,8 @@
 
 #include "unit-writer.h"
 
-#define TEXT_ROOM        1024U /* of a unit's text at first: most need no more */
-#define ACCOUNT_NAME_MAX 31U   /* UT_NAMESIZE without its NUL: what systemd takes for a dynamic user */
+#define TEXT_ROOM        1000U /* of a unit's text at first: most need no more, and malloc() keeps it at hand */
+#define ACCOUNT_NAME_MAX 31U /* UT_NAMESIZE without its NUL: what systemd takes for a dynamic user */
 
 int unit_text_open(UnitText *t) {
         t->data = malloc(TEXT_ROOM);
@@ -119,13 +119,16 @@ int unit_text_string(UnitText *t, const char *key, const char *value) {
 }
 
 static bool path_can_be_said(const char *path) {
-        return path_is_absolute(path) &&
-               (is_plain(path) || (string_is_utf8(path, strlen(path)) && !has_control(path)));
+        return path_is_absolute(path) && string_is_utf8(path, strlen(path)) && !has_control(path);
 }
 
 int unit_text_path(UnitText *t, const char *key, const char *path) {
         _cleanup_free_ char *escaped = NULL;
 
+        if (path_is_absolute(path) && is_plain(path) && !endswith(path, " ")) {
+                unit_text_line(t, key, "=", path);
+                return 0;
+        }
         /* Blanks at the end would be stripped, a backslash there would swallow the next line. */
         if (!path_can_be_said(path) || endswith(path, "\\") || endswith(path, " "))
                 return -EINVAL;
@@ -138,10 +141,15 @@ int unit_text_path(UnitText *t, const char *key, const char *path) {
 
 int unit_text_quoted_path(UnitText *t, const char *key, const char *prefix, const char *path) {
         _cleanup_free_ char *simple = NULL, *escaped = NULL;
+        bool plain = path_is_absolute(path) && is_plain(path);
 
-        if (!path_can_be_said(path) || path_has_dotdot(path))
+        if ((!plain && !path_can_be_said(path)) || path_has_dotdot(path))
                 return -EINVAL;
         simple = path_simplify(path);
+        if (simple && plain) {
+                unit_text_line(t, key, "=\"", prefix, simple, "\"");
+                return 0;
+        }
         escaped = simple ? double_characters(simple, "%\"\\", "%\\\\") : NULL;
         if (!escaped)
                 return -ENOMEM;

@@ -20,7 +20,7 @@ int unit_text_open(UnitText *t);
 void unit_text_done(UnitText *t);
 #define _cleanup_unit_text_ _cleanup_(unit_text_done)
 
-/* Text of our own: a line of the given strings, as they are. */
+/* Text of our own: a line of the given strings (or several, with their ends between them), as they are. */
 void unit_text_words(UnitText *t, const char *const *words); /* ends with NULL */
 #define unit_text_line(t, ...) unit_text_words((t), (const char *const[]){ __VA_ARGS__, NULL })
 

@@ -166,15 +166,28 @@ static int skip_comment(Reader *r) {
         return 0;
 }
 
+/* Most of a text that people write is blanks. */
+static void skip_blanks(Reader *r) {
+        const char *at = r->text + r->at, *end = r->text + r->size, *line = NULL;
+
+        for (; at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'); at++)
+                if (*at == '\n') {
+                        r->line++;
+                        line = at + 1;
+                }
+        r->column = (line ? 1 : r->column) + (unsigned) (at - (line ?: r->text + r->at));
+        r->at = (size_t) (at - r->text);
+}
+
 static int skip_space(Reader *r) {
         int q;
 
         for (;;) {
-                int c = peek(r);
+                int c;
 
-                if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
-                        step(r);
-                else if (c != '/')
+                skip_blanks(r);
+                c = peek(r);
+                if (c != '/')
                         return 0;
                 else if (looking_at(r, "//") || looking_at(r, "/*")) {
                         if (!(r->flags & JSON_RELAXED))
@@ -190,6 +203,7 @@ static int skip_space(Reader *r) {
 /* The end of the scalar that starts here: behind the closing quote of a string, or at the first byte that cannot
  * belong to a number or a word. */
 static int scalar_length(Reader *r, size_t *ret) {
+        const char *text;
         size_t n;
 
         if (peek(r) != '"') {
@@ -200,12 +214,13 @@ static int scalar_length(Reader *r, size_t *ret) {
                 *ret = n - r->at;
                 return 0;
         }
-        for (n = r->at + 1; n < r->size && r->text[n] != '"'; n++) {
-                if ((unsigned char) r->text[n] < 0x20) {
+        text = r->text;
+        for (n = r->at + 1; n < r->size && text[n] != '"'; n++) {
+                if ((unsigned char) text[n] < 0x20) {
                         step_n(r, n - r->at);
                         return FAIL(r, "A control character in a string has to be written as an escape");
                 }
-                if (r->text[n] == '\\')
+                if (text[n] == '\\')
                         n++;
         }
         if (n >= r->size)
