@@ -80,6 +80,20 @@ static int deny_syscalls(scmp_filter_ctx ctx) {
         return 0;
 }
 
+typedef struct ArgumentRule {
+        int number;
+        unsigned n_args;
+        struct scmp_arg_cmp args[2]; /* all of them: denied */
+} ArgumentRule;
+
+static int deny_table(scmp_filter_ctx ctx, const ArgumentRule *rules, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = seccomp_rule_add_exact_array(ctx, DENY, rules[i].number, rules[i].n_args, rules[i].args);
+        return r;
+}
+
 /* Typing into the terminal of others, user namespaces (their owner could mount), children for one's parent to wait for (a
  * zombie that it knows nothing of would keep the scope for ever), and the limits of other processes: a CPU time of 0 kills
  * them, where Landlock's scope keeps signals out. A process names itself 0 there. */
@@ -89,47 +103,20 @@ static int deny_arguments(scmp_filter_ctx ctx) {
 #else
         const unsigned clone_flags = 0;
 #endif
-        int r;
+        const ArgumentRule rules[] = {
+                { SCMP_SYS(ioctl), 1, { SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCSTI) } },
+                { SCMP_SYS(ioctl), 1, { SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCLINUX) } },
+                { SCMP_SYS(unshare), 1, { SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER) } },
+                { SCMP_SYS(clone),
+                  1,
+                  { SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER) } },
+                { SCMP_SYS(clone),
+                  1,
+                  { SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_PARENT, CLONE_PARENT) } },
+                { SCMP_SYS(prlimit64), 2, { SCMP_A0(SCMP_CMP_NE, 0), SCMP_A2(SCMP_CMP_NE, 0) } },
+        };
 
-        r = seccomp_rule_add_exact(
-                        ctx, DENY, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCSTI));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(ioctl),
-                                1,
-                                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, TIOCLINUX));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(unshare),
-                                1,
-                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(clone),
-                                1,
-                                SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(clone),
-                                1,
-                                SCMP_CMP(clone_flags, SCMP_CMP_MASKED_EQ, CLONE_PARENT, CLONE_PARENT));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(prlimit64),
-                                2,
-                                SCMP_A0(SCMP_CMP_NE, 0),
-                                SCMP_A2(SCMP_CMP_NE, 0));
-        return r;
+        return deny_table(ctx, rules, ELEMENTSOF(rules));
 }
 
 /* With unix_sockets none pairs stay, but not of datagrams: their ends can be sent or connected to any other socket by its
@@ -204,6 +191,15 @@ static int deny_all_but_tcp(scmp_filter_ctx ctx, scmp_datum_t family) {
  * can be made into (SMC, as an upper layer protocol), fast open (it connects in a send), and listen() without bind() where
  * nothing may be bound. */
 static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
+        const ArgumentRule around[] = {
+                { SCMP_SYS(sendto), 1, { SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN) } },
+                { SCMP_SYS(sendmsg), 1, { SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN) } },
+                { SCMP_SYS(sendmmsg), 1, { SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN) } },
+                { SCMP_SYS(setsockopt),
+                  2,
+                  { SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, IPPROTO_TCP),
+                    SCMP_A2(SCMP_CMP_MASKED_EQ, INT_BITS, TCP_ULP) } },
+        };
         int r;
 
         r = deny_family(ctx, SCMP_A0(SCMP_CMP_GT, AF_INET6));
@@ -218,34 +214,7 @@ static int narrow_to_tcp(scmp_filter_ctx ctx, bool may_listen) {
                 r = seccomp_rule_add_exact(
                                 ctx, DENY_FAMILY, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_NE, AF_UNIX));
         if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(sendto),
-                                1,
-                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(sendmsg),
-                                1,
-                                SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(sendmmsg),
-                                1,
-                                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
-        if (r >= 0)
-                r = seccomp_rule_add_exact(
-                                ctx,
-                                DENY,
-                                SCMP_SYS(setsockopt),
-                                2,
-                                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_BITS, IPPROTO_TCP),
-                                SCMP_A2(SCMP_CMP_MASKED_EQ, INT_BITS, TCP_ULP));
+                r = deny_table(ctx, around, ELEMENTSOF(around));
         if (r >= 0 && !may_listen)
                 r = seccomp_rule_add_exact(ctx, DENY, SCMP_SYS(listen), 0);
         return r;
