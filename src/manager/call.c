@@ -240,6 +240,8 @@ static int error_to_errno(sd_bus_message *reply) {
                 { "org.freedesktop.systemd1.NoSuchUnit", -ENOENT },
                 { "org.freedesktop.systemd1.UnitExists", -EEXIST },
                 { "org.freedesktop.systemd1.UnixProcessIdUnknown", -ESRCH },
+                /* A job of the service that it binds to is in the way: that of a stop. */
+                { "org.freedesktop.systemd1.TransactionIsDestructive", -ECANCELED },
                 { "org.freedesktop.DBus.Error.PropertyReadOnly", -EROFS },
         };
         const sd_bus_error *error = sd_bus_message_get_error(reply);

@@ -42,8 +42,8 @@ typedef struct ScopeSpec {
 } ScopeSpec;
 
 /* The end of an operation: result 0 (job "done"), or negative errno: -EEXIST name in use, -ESRCH the process is gone,
- * -ETIMEDOUT no answer or no job result in time, -ECANCELED, -EIO job failed …; detail is the bus error's or job
- * result's text, may be NULL. */
+ * -ETIMEDOUT no answer or no job result in time, -ECANCELED it gave way to another job, -EIO job failed …; detail is the
+ * bus error's or job result's text, may be NULL. */
 typedef void (*manager_done_t)(void *userdata, int result, const char *detail);
 
 /* Freeing it, which the callback may do as well, cancels the callback, not the operation. Whoever passes ret NULL leaves

@@ -281,6 +281,11 @@ static void on_scope_started(void *userdata, int result, const char *detail) {
                 session_handle(s, SESSION_EVENT_SCOPE_TAKEN);
                 return;
         }
+        if (result == -ECANCELED) {
+                /* What binds it to the service stops it with that. Our SIGTERM may be no quicker. */
+                session_handle(s, SESSION_EVENT_STOP);
+                return;
+        }
         refusal_set(&s->refusal,
                     "MCP-R-START",
                     EXIT_UNAVAILABLE,

@@ -633,3 +633,29 @@ def no_program_takes_a_full_disk_for_an_answer(world):
             with world.popen(['mcpctl', world.flag, *args], stdout=full, stderr=subprocess.PIPE, text=True) as process:
                 said = process.communicate(timeout=20)[1]
                 expect(process.returncode != 0 and 'Not all of the output' in said, f'{args}: {process.returncode}, {said!r}')
+
+
+@case(timeout=60)
+def a_session_that_gives_way_to_a_stop_is_told_so(world):
+    """systemd is stopping the service, and the supervisor does not know it yet: it gets no scope any more."""
+    server = world.fixture('honest', stop=QUICK_STOP, start=False)
+    drop_in = world.units / world.kind / f'{server.unit}.d/90-slow-stop.conf'
+    world.write(drop_in, '[Service]\nExecStop=/bin/sleep 3\n')
+    world.reload()
+    try:
+        world.systemctl('start', server.socket_unit)
+        talks(server.connect()).close()
+        nothing_left(server)
+        with world.popen(['systemctl', world.flag, 'stop', server.unit], stderr=subprocess.DEVNULL) as stop:
+            eventually(lambda: world.property(server.unit, 'ActiveState') == 'deactivating', 'the stop has begun')
+            for _ in range(7):
+                client = server.connect()
+                expect_equal(client.wait(), 69, 'exit status')
+                said = client.stderr_text()
+                expect('MCP-R-STOPPING' in said, f'the client is told {said!r}')
+            expect_equal(stop.wait(20), 0, 'systemctl stop')
+        talks(server.connect(), 'after the stop').close()
+        nothing_left(server)
+    finally:
+        drop_in.unlink()
+        os.rmdir(drop_in.parent)

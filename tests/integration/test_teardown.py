@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Nothing of a server is left, whatever it does and however it ends."""
 
+import contextlib
 import json
 import os
 import socket
 import time
 
 from checks import ENDS, QUICK_STOP, SESSION_STARTED, WAYS, nothing_left, talks, zombies_of
+from client import Closed
 from harness import case, eventually, expect, expect_equal
 from world import FIXTURES
 
@@ -255,3 +257,25 @@ def control_messages_that_make_no_sense_cost_nothing(world):
         lambda: f'{before} descriptors, but {server.supervisor_fds()}',
     )
     talks(server.connect())
+
+
+@case(timeout=90)
+def a_restart_in_the_middle_of_a_burst_waits_for_nothing(world):
+    """Some have their servers, of some the scope is being started, some wait in the queue for the next supervisor."""
+    server = world.fixture('honest', stop=QUICK_STOP, sessions={'max': 20})
+    talks(server.connect()).close()
+    nothing_left(server)
+    for pause in (0.0, 0.02, 0.06, 0.15):
+        clients = [server.open(WAYS[n % 2]) for n in range(8)]
+        time.sleep(pause)
+        began = time.monotonic()
+        world.systemctl('restart', server.unit)
+        took = time.monotonic() - began
+        expect(took < 12, f'after {pause} s it took {took:.1f} s, which is somebody waiting for somebody')
+        for client in clients:
+            with contextlib.suppress(Closed, OSError, KeyError):
+                client.initialize()
+            client.close()
+        nothing_left(server)
+    talks(server.connect()).close()
+    nothing_left(server)

@@ -455,6 +455,7 @@ TEST(errors_keep_their_meaning) {
         } table[] = {
                 { "org.freedesktop.systemd1.UnitExists", EEXIST },
                 { "org.freedesktop.systemd1.UnixProcessIdUnknown", ESRCH },
+                { "org.freedesktop.systemd1.TransactionIsDestructive", ECANCELED },
                 { "org.freedesktop.DBus.Error.AccessDenied", EACCES },
         };
 
