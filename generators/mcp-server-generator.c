@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
         Log log;
         int r;
 
-        if (stdio_fill(O_RDONLY) < 0)
+        if (stdio_fill(O_RDONLY | O_CLOEXEC) < 0)
                 return 1;
         r = parse_arguments(argc, argv, &arguments);
         if (r < 0 || arguments.done)

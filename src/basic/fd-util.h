@@ -41,7 +41,8 @@ int fd_get_type(int fd, mode_t *ret);
 void fds_close_aside(int *fds, size_t n);
 
 /* A standard descriptor that is closed would be whatever is opened next, and get what is written to the other: each is
- * /dev/null from here on, opened in that mode (O_RDONLY: writing fails, as it would have). */
+ * /dev/null from here on, opened in that mode (O_RDONLY: writing fails, as it would have; O_CLOEXEC: it is closed again
+ * for who is executed). */
 int stdio_fill(int mode);
 
 /* Flushes f. Negative errno where something of what was ever written to it is lost (-EIO: earlier, nobody knows why). */

@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
         };
         int r, output;
 
-        if (stdio_fill(O_RDONLY) < 0)
+        if (stdio_fill(O_RDONLY | O_CLOEXEC) < 0)
                 return CTL_FAILED;
         (void) setlocale(LC_ALL, "");
         report_style_init(&ctl.style, STDOUT_FILENO);

@@ -615,6 +615,11 @@ def closed_descriptors_are_the_empty_device(world):
         done = world.run(['sh', '-c', f'exec "$@" {closed}', 'sh', 'mcp-connect', world.flag, server.name], user=MEMBER)
         expect_equal((done.returncode, done.stdout, done.stderr), (0, '', ''), closed)
         nothing_left(server)
+        done = world.run(['sh', '-c', f'exec "$@" {closed}', 'sh', 'mcpctl', world.flag, 'connect', server.name], user=MEMBER)
+        expect_equal((done.returncode, done.stdout, done.stderr), (0, '', ''), f'mcpctl connect {closed}')
+        # A server that finds no input and exits at once counts as one that fails, until a regular session.
+        talks(server.connect()).close()
+        nothing_left(server)
 
 
 @case
