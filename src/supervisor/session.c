@@ -298,23 +298,27 @@ static void explain_abort(Session *s, SessionEvent event) {
                             "The supervisor is out of resources.");
 }
 
-/* There was no server, and its client is told why. */
-static void give_up(Session *s, SessionEvent event) {
+static void log_failed_start(Session *s) {
         EventFields fields;
 
+        session_event_fields(s, &fields);
+        fields.code = s->refusal.code;
+        event_log(&s->server->journal,
+                  EVENT_REFUSED,
+                  &fields,
+                  "A session of %s was not started: %s",
+                  s->server->name,
+                  strempty(s->refusal.reason));
+        server_session_failed(s->server, s, s->refusal.reason);
+}
+
+/* There was no server, and its client is told why. */
+static void give_up(Session *s, SessionEvent event) {
         explain_abort(s, event);
-        if (s->refusal.code) {
-                session_event_fields(s, &fields);
-                fields.code = s->refusal.code;
-                event_log(&s->server->journal,
-                          EVENT_REFUSED,
-                          &fields,
-                          "A session of %s was not started: %s",
-                          s->server->name,
-                          strempty(s->refusal.reason));
-                if (!by_stop(s, event))
-                        server_session_failed(s->server, s, s->refusal.reason);
-        }
+        if (s->refusal.code && by_stop(s, event))
+                server_log_refusal(s->server, s); /* nothing has failed */
+        else if (s->refusal.code)
+                log_failed_start(s);
         session_tell_refusal(s);
 }
 

@@ -221,6 +221,8 @@ def a_stop_while_the_server_is_being_confined_is_told_as_one(world):
             expect('MCP-R-STOPPING' in said, f'{way}: the client is told {said!r}')
             nothing_left(server)
             orders.take_back()
+    told = {r['PRIORITY'] for r in world.journal(f'MCP_SERVER={server.name}', 'MCP_CODE=MCP-R-STOPPING')}
+    expect_equal(told, {'4'}, 'priorities of what the journal says of it')
 
 
 @case(timeout=120)
