@@ -281,6 +281,53 @@ int stream_finish(FILE *f) {
         return ferror(f) ? -EIO : 0;
 }
 
+void fd_batch_close(FdBatch *b) {
+        bool row = b->n > 1;
+
+        for (size_t i = 1; i < b->n; i++)
+                row = row && b->fds[i] == b->fds[i - 1] + 1;
+        if (!row || syscall(__NR_close_range, (unsigned) b->fds[0], (unsigned) b->fds[b->n - 1], 0) < 0)
+                for (size_t i = 0; i < b->n; i++)
+                        (void) safe_close(b->fds[i]);
+        b->n = 0;
+}
+
+void fd_batch_add(FdBatch *b, int fd) {
+        b->fds[b->n++] = fd;
+        if (b->n == ELEMENTSOF(b->fds))
+                fd_batch_close(b);
+}
+
+#define LISTING_ROOM (8U * 1024U)
+
+/* As the kernel writes it, getdents64(2). */
+typedef struct ListedName {
+        uint64_t inode;
+        int64_t offset;
+        uint16_t size;
+        uint8_t type;
+        char name[];
+} ListedName;
+
+int dir_each(int dir_fd, dir_use_t use, void *userdata) {
+        _Alignas(ListedName) char buffer[LISTING_ROOM];
+
+        for (;;) {
+                long n = syscall(__NR_getdents64, dir_fd, buffer, sizeof(buffer));
+
+                if (n <= 0)
+                        return n < 0 ? -errno : 0;
+                for (long at = 0; at < n;) {
+                        const ListedName *entry = (const ListedName *) (buffer + at);
+                        int r = use(entry->name, entry->type, userdata);
+
+                        if (r != 0)
+                                return r;
+                        at += entry->size;
+                }
+        }
+}
+
 /* Written as the kernel would write it, if no component is a link. */
 static bool path_is_plain(const char *path) {
         if (path[0] != '/')

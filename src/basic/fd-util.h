@@ -51,6 +51,20 @@ int stream_finish(FILE *f);
 /* The path that the kernel shows for fd (/proc/self/fd). */
 int fd_get_path(int fd, char **ret);
 
+/* Calls use for each name in a directory that was opened for reading and not read yet, in no order and with "." and "..";
+ * type: DT_LNK and so on, or DT_UNKNOWN. Stops where use does not return 0, and returns that. Allocates nothing: in a process
+ * that was just forked every page that malloc() touches has to be copied. */
+typedef int (*dir_use_t)(const char *name, unsigned char type, void *userdata);
+int dir_each(int dir_fd, dir_use_t use, void *userdata);
+
+/* Descriptors that are closed many at once, with one system call where nothing else was opened between them. */
+typedef struct FdBatch {
+        int fds[64];
+        size_t n;
+} FdBatch;
+void fd_batch_add(FdBatch *b, int fd); /* takes ownership; closes all where there is no more room */
+void fd_batch_close(FdBatch *b);
+
 /* Opens path with O_PATH. Where *ret_no_link is true, path is what fd_get_path() would say, for a system call less: no
  * component is a link (openat2(2), RESOLVE_NO_SYMLINKS), and it is written plainly. */
 int open_place(const char *path, bool *ret_no_link);

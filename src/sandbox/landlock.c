@@ -68,16 +68,23 @@ static bool may_be_missing(const PathRule *rule, int error) {
                                                  error == -ENODEV || error == -ELOOP);
 }
 
-static int add_child_rule(int ruleset_fd, int dir_fd, const struct dirent *entry, uint64_t rights) {
-        LandlockPathBeneathAttr attr = { .allowed_access = rights };
-        bool directory = entry->d_type == DT_DIR;
-        /* What is opened as a directory is one. */
-        _cleanup_close_ int fd =
-                        openat(dir_fd,
-                               entry->d_name,
-                               O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
+typedef struct Children {
+        int ruleset_fd, dir_fd;
+        uint64_t rights;
+} Children;
+
+static int add_child_rule(const char *name, unsigned char type, void *userdata) {
+        const Children *c = userdata;
+        LandlockPathBeneathAttr attr = { .allowed_access = c->rights };
+        bool directory = type == DT_DIR;
+        _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
+        if (type == DT_LNK || streq(name, ".") || streq(name, "..") ||
+            streq(name, path_basename(PLAN_DEVICES)))
+                return 0;
+        /* What is opened as a directory is one. */
+        fd = openat(c->dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
         attr.parent_fd = fd;
         /* Gone since, someone's own (FUSE), a server of files that is away: what cannot be opened gets no grant. */
         if (fd < 0 || (!directory && fstat(fd, &st) < 0))
@@ -86,41 +93,23 @@ static int add_child_rule(int ruleset_fd, int dir_fd, const struct dirent *entry
                 return 0;
         if (!directory && !S_ISDIR(st.st_mode))
                 attr.allowed_access &= ~LL_FS_READ_DIR;
-        return RET_NERRNO((int) landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
+        return RET_NERRNO((int) landlock_add_rule(c->ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
 }
 
 /* Landlock takes nothing away from a grant: everything in "/" gets one, but for the devices, and "/" itself can be listed
  * with all below it. What a link in "/" leads to is below something else there. */
 static int add_all_but_devices(int ruleset_fd, int root_fd, uint64_t rights) {
         LandlockPathBeneathAttr attr = { .allowed_access = rights & LL_FS_READ_DIR, .parent_fd = root_fd };
-        const char *devices = path_basename(PLAN_DEVICES);
-        struct dirent *entry;
-        int fd, r;
-        DIR *dir;
+        _cleanup_close_ int fd = -EBADF;
+        int r;
 
         r = RET_NERRNO((int) landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
         if (r < 0)
                 return r;
         fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dir = fd < 0 ? NULL : fdopendir(fd);
-        if (!dir) {
-                r = -errno;
-                (void) safe_close(fd);
-                return r;
-        }
-        while (r >= 0) {
-                errno = 0;
-                entry = readdir(dir);
-                if (!entry) {
-                        r = -errno;
-                        break;
-                }
-                if (entry->d_type != DT_LNK && !streq(entry->d_name, ".") && !streq(entry->d_name, "..") &&
-                    !streq(entry->d_name, devices))
-                        r = add_child_rule(ruleset_fd, dirfd(dir), entry, rights);
-        }
-        (void) closedir(dir);
-        return r;
+        if (fd < 0)
+                return -errno;
+        return dir_each(fd, add_child_rule, &(Children){ ruleset_fd, fd, rights });
 }
 
 static int add_path_rule(

@@ -5,25 +5,15 @@
 #include <linux/magic.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "sandbox/path-probe.h"
 
-/* A directory that is larger costs more to read than what is asked about it. */
-#define LISTING_MAX (16U * 1024U)
+/* A directory of more names costs more to read than what is asked about it. */
+#define LISTING_MAX 500U
 #define NOT_KNOWN   2 /* beside what is_link() returns: has to be asked alone */
-
-/* As the kernel writes it, getdents64(2); glibc's struct dirent is the same here, but not everywhere. */
-typedef struct ListedName {
-        uint64_t inode;
-        int64_t offset;
-        uint16_t size;
-        uint8_t type;
-        char name[];
-} ListedName;
 
 /* On others, whose directories may not tell upper from lower case, the kernel knows better how a name is written. */
 static bool is_exact(uint64_t fs_magic) {
@@ -150,47 +140,38 @@ typedef struct Questions {
         size_t offset;    /* of the name in each path */
         uint32_t *hashes; /* of the names */
         int *answers;
+        size_t n_listed;
+        bool ascii; /* all that was listed */
 } Questions;
 
 /* Where a directory does not tell upper from lower case, a name is found that is listed as another: that is left to the
  * kernel. */
-static void take_listed(const Questions *q, const ListedName *entry, bool *ret_ascii) {
-        uint32_t hash = hash_of(entry->name, ret_ascii);
+static int take_listed(const char *listed, unsigned char type, void *userdata) {
+        Questions *q = userdata;
+        uint32_t hash = hash_of(listed, &q->ascii);
 
         for (size_t i = 0; i < q->n; i++) {
                 const char *name = q->paths[i] + q->offset;
 
-                if (q->hashes[i] != hash || !equal_but_for_case(name, entry->name))
+                if (q->hashes[i] != hash || !equal_but_for_case(name, listed))
                         continue;
-                if (!streq(name, entry->name) || entry->type == DT_UNKNOWN)
+                if (!streq(name, listed) || type == DT_UNKNOWN)
                         q->answers[i] = NOT_KNOWN;
                 else
-                        q->answers[i] = entry->type == DT_LNK;
+                        q->answers[i] = type == DT_LNK;
         }
+        return ++q->n_listed > LISTING_MAX ? -E2BIG : 0;
 }
 
-/* Is what was not listed not there? */
-static bool take_listing(const Questions *q, int dir_fd) {
-        _Alignas(ListedName) char buffer[LISTING_MAX];
-        bool ascii = true;
-        ssize_t size;
-
-        size = (ssize_t) syscall(__NR_getdents64, dir_fd, buffer, sizeof(buffer));
-        for (ssize_t at = 0; at < size;) {
-                const ListedName *entry = (const ListedName *) (buffer + at);
-
-                take_listed(q, entry, &ascii);
-                at += entry->size;
-        }
-        /* In other names more than case can be folded. Only an empty answer says that there is no more. */
-        return size >= 0 && ascii && syscall(__NR_getdents64, dir_fd, buffer, sizeof(buffer)) == 0 &&
-               lists_all(dir_fd);
+/* Is what was not listed not there? In names beyond ASCII more than case can be folded. */
+static bool take_listing(Questions *q, int dir_fd) {
+        return dir_each(dir_fd, take_listed, q) >= 0 && q->ascii && lists_all(dir_fd);
 }
 
 static int are_links(void *userdata, const char *dir, const char *const *paths, size_t n, int *ret) {
         const size_t offset = n > 0 ? (size_t) (path_basename(paths[0]) - paths[0]) : 0;
         _cleanup_free_ uint32_t *hashes = calloc(n + 1, sizeof(uint32_t));
-        const Questions q = { paths, n, offset, hashes, ret };
+        Questions q = { paths, n, offset, hashes, ret, 0, true };
         _cleanup_close_ int fd = -EBADF;
         bool sure = true;
 

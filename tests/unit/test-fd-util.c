@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -156,4 +157,89 @@ TEST(a_lingering_socket_is_not_waited_for) {
         ASSERT_EQ(fd, -EBADF);
         ASSERT_LT(after.tv_sec - before.tv_sec, 10);
         (void) close(peer);
+}
+
+enum { N_LISTED = 500 };
+
+static int count_listed(const char *name, unsigned char type, void *userdata) {
+        bool *seen = userdata;
+        int number;
+
+        if (sscanf(name, "a-name-of-some-length-%d", &number) != 1)
+                return streq(name, ".") || streq(name, "..") ? 0 : -EINVAL;
+        if (type == DT_LNK || seen[number])
+                return -EEXIST;
+        seen[number] = true;
+        return 0;
+}
+
+static int stop_at_once(const char *name, unsigned char type, void *userdata) {
+        ++*(unsigned *) userdata;
+        return 7;
+}
+
+/* More than one answer of the kernel's holds. */
+TEST(every_name_of_a_directory_is_told_once) {
+        bool seen[N_LISTED] = {};
+        unsigned n_asked = 0;
+        char name[64];
+        int fd;
+
+        make_directory();
+        ASSERT_OK(mkdirat(dir_fd, "listed", 0700));
+        fd = openat(dir_fd, "listed", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ASSERT_OK(fd);
+        for (unsigned i = 0; i < N_LISTED; i++) {
+                (void) snprintf(name, sizeof(name), "a-name-of-some-length-%u", i);
+                ASSERT_OK(mkdirat(fd, name, 0700));
+        }
+        ASSERT_OK(dir_each(fd, count_listed, seen));
+        for (unsigned i = 0; i < N_LISTED; i++) {
+                ASSERT_TRUE(seen[i]);
+                (void) snprintf(name, sizeof(name), "a-name-of-some-length-%u", i);
+                ASSERT_OK(unlinkat(fd, name, AT_REMOVEDIR));
+        }
+        ASSERT_OK((int) lseek(fd, 0, SEEK_SET));
+        ASSERT_EQ(dir_each(fd, stop_at_once, &n_asked), 7);
+        ASSERT_EQ(n_asked, 1U);
+        (void) close(fd);
+        ASSERT_OK(unlinkat(dir_fd, "listed", AT_REMOVEDIR));
+        ASSERT_ERROR(dir_each(-EBADF, stop_at_once, &n_asked), EBADF);
+}
+
+static bool is_open(int fd) {
+        return fcntl(fd, F_GETFD) >= 0;
+}
+
+TEST(a_batch_closes_its_own_and_nothing_else) {
+        FdBatch batch = {};
+        int row[4], between;
+
+        for (size_t i = 0; i < ELEMENTSOF(row); i++)
+                ASSERT_OK(row[i] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 500));
+        fd_batch_close(&batch);
+        for (size_t i = 0; i < ELEMENTSOF(row); i++)
+                fd_batch_add(&batch, row[i]);
+        ASSERT_TRUE(is_open(row[0]));
+        fd_batch_close(&batch);
+        for (size_t i = 0; i < ELEMENTSOF(row); i++)
+                ASSERT_FALSE(is_open(row[i]));
+        /* With something of somebody else's between them. */
+        for (size_t i = 0; i < ELEMENTSOF(row); i++)
+                ASSERT_OK(row[i] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 500));
+        between = row[1];
+        fd_batch_add(&batch, row[0]);
+        fd_batch_add(&batch, row[2]);
+        fd_batch_add(&batch, row[3]);
+        fd_batch_close(&batch);
+        ASSERT_FALSE(is_open(row[0]) || is_open(row[2]) || is_open(row[3]));
+        ASSERT_TRUE(is_open(between));
+        (void) close(between);
+        /* One more than there is room for. */
+        for (size_t i = 0; i <= ELEMENTSOF(batch.fds); i++)
+                fd_batch_add(&batch, fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 500));
+        ASSERT_EQ(batch.n, 1U);
+        ASSERT_TRUE(is_open(batch.fds[0]));
+        fd_batch_close(&batch);
+        ASSERT_EQ(batch.n, 0U);
 }
