@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "basic/fd-util.h"
@@ -20,6 +21,7 @@
 enum {
         SERVERS_PER_WRITER = 200,
         WRITERS_MAX = 8,
+        OPEN_ENOUGH = 256,
 };
 
 extern char **environ;
@@ -184,19 +186,31 @@ static int write_all(ServerWalk *walk, Output *output, ProblemList *problems) {
         return result;
 }
 
+/* May as many files be open at once as a batch holds, beside all others? */
+static bool may_keep_open(void) {
+        struct rlimit limit;
+
+        return getrlimit(RLIMIT_NOFILE, &limit) >= 0 && limit.rlim_cur >= OPEN_ENOUGH;
+}
+
 static int generate(const Arguments *arguments, RuntimeScope scope, const Log *log) {
         _cleanup_config_paths_ ConfigPaths paths = {};
         _cleanup_server_walk_ ServerWalk *walk = NULL;
         _cleanup_problems_ ProblemList problems = {};
         _cleanup_close_ int dir_fd = -EBADF;
         Output output = { .log = log };
+        FdBatch written = {};
         int r;
 
         dir_fd = open(arguments->normal_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir_fd < 0)
                 return -errno;
         output.context = (UnitsContext){
-                .scope = scope, .root = arguments->root, .env = environ, .dir_fd = dir_fd
+                .scope = scope,
+                .root = arguments->root,
+                .env = environ,
+                .dir_fd = dir_fd,
+                .written = may_keep_open() ? &written : NULL,
         };
         r = config_paths_init(scope, arguments->root, environ, &paths);
         if (r < 0)
@@ -204,7 +218,10 @@ static int generate(const Arguments *arguments, RuntimeScope scope, const Log *l
         r = server_walk_open(&paths, &walk, &problems);
         log_problems(log, &problems);
         problem_list_done(&problems);
-        return r < 0 ? r : write_all(walk, &output, &problems);
+        if (r >= 0)
+                r = write_all(walk, &output, &problems);
+        fd_batch_close(&written);
+        return r;
 }
 
 static int usage(FILE *f) {

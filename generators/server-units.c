@@ -90,7 +90,7 @@ static int write_socket(const UnitsContext *context, const ServerEntry *entry, c
                        "RemoveOnStop=yes\n"
                        "TriggerLimitIntervalSec=0\n"
                        "Slice=mcp.slice");
-        return unit_text_write(&t, context->dir_fd, name);
+        return unit_text_write(&t, context->dir_fd, name, context->written);
 }
 
 static int add_identity(UnitText *t, const ServerEntry *entry) {
@@ -164,7 +164,7 @@ static int write_drop_in(
                 return r;
         if (mkdirat(context->dir_fd, directory, 0755) < 0)
                 return -errno;
-        r = unit_text_write(&t, context->dir_fd, name);
+        r = unit_text_write(&t, context->dir_fd, name, context->written);
         if (r < 0)
                 (void) unlinkat(context->dir_fd, directory, AT_REMOVEDIR);
         return r;

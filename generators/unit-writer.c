@@ -186,7 +186,7 @@ void unit_text_usec(UnitText *t, const char *key, uint64_t usec) {
         unit_text_line(t, key, "=", number, whole ? "s" : "us");
 }
 
-int unit_text_write(UnitText *t, int dir_fd, const char *name) {
+int unit_text_write(UnitText *t, int dir_fd, const char *name, FdBatch *batch) {
         _cleanup_close_ int fd = -EBADF;
         int r;
 
@@ -198,6 +198,8 @@ int unit_text_write(UnitText *t, int dir_fd, const char *name) {
         r = fd_write_all(fd, t->data, t->size);
         if (r < 0)
                 (void) unlinkat(dir_fd, name, 0);
+        if (batch)
+                fd_batch_add(batch, TAKE_FD(fd));
         return r;
 }
 

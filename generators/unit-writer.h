@@ -7,7 +7,7 @@
  * Source for the quoting: systemd.syntax(7) and systemd.unit(5), "SPECIFIERS"; a backslash that ends a line continues
  * it, also where no unquoting is done. */
 
-#include "basic/macro.h"
+#include "basic/fd-util.h"
 
 /* All zero: nothing to release. A failed allocation is remembered and returned by unit_text_write(). */
 typedef struct UnitText {
@@ -41,8 +41,9 @@ int unit_text_credential(UnitText *t, const char *key, const char *name, const c
 /* Seconds, or microseconds where there is a rest; UINT64_MAX: infinity. */
 void unit_text_usec(UnitText *t, const char *key, uint64_t usec);
 
-/* Makes the file name below dir_fd, which must not be there (-EEXIST), whole or not at all. */
-int unit_text_write(UnitText *t, int dir_fd, const char *name);
+/* Makes the file name below dir_fd, which must not be there (-EEXIST), whole or not at all. It is closed with the batch;
+ * NULL: at once. */
+int unit_text_write(UnitText *t, int dir_fd, const char *name, FdBatch *batch);
 
 /* Is s a name for User= or SocketGroup= that needs no quoting: [A-Za-z0-9_] first, then also [.-], 31 bytes at most? */
 bool account_name_is_plain(const char *s);

@@ -484,6 +484,17 @@ def several_processes_write_what_one_does():
 
 
 @case
+def few_descriptors_are_enough():
+    """Without leave for many no file is kept open until others are written."""
+    with world() as w:
+        for i in range(MANY):
+            w.define(f'server-{i:03}', SERVER)
+        stderr = w.generate(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+        expect_equal(stderr, '', 'what it says')
+        expect_equal(len(w.instances()), MANY, 'servers')
+
+
+@case
 def none_of_several_processes_fails_unnoticed():
     for enabled in (0, MANY - 1):  # the one server whose link cannot be made
         with world() as w:

@@ -100,8 +100,8 @@ TEST(written_once_and_whole) {
         unit_text_line(&t, "[", "Unit", "]");
         unit_text_line(&other, "other");
         umask(022);
-        ASSERT_OK(unit_text_write(&t, fd, "a.socket"));
-        ASSERT_ERROR(unit_text_write(&other, fd, "a.socket"), EEXIST);
+        ASSERT_OK(unit_text_write(&t, fd, "a.socket", NULL));
+        ASSERT_ERROR(unit_text_write(&other, fd, "a.socket", NULL), EEXIST);
         ASSERT_OK(file_read_at(fd, "a.socket", 4096, &got, &size));
         ASSERT_STREQ(got, "[Unit]\n");
         ASSERT_EQ(fstatat(fd, "a.socket", &st, AT_SYMLINK_NOFOLLOW), 0);
@@ -109,7 +109,7 @@ TEST(written_once_and_whole) {
 
         /* A link that is in the way is not followed. */
         ASSERT_EQ(symlinkat("elsewhere", fd, "b.socket"), 0);
-        ASSERT_ERROR(unit_text_write(&t, fd, "b.socket"), EEXIST);
+        ASSERT_ERROR(unit_text_write(&t, fd, "b.socket", NULL), EEXIST);
         ASSERT_EQ(faccessat(fd, "elsewhere", F_OK, 0), -1);
 
         ASSERT_EQ(unlinkat(fd, "a.socket", 0), 0);
