@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What bytes cost on their way between client and server, which nobody but the kernel passes on."""
 
-import statistics
-
 import frame
 from bench_session import a_server
 
@@ -12,38 +10,34 @@ KIB, MIB = 1 << 10, 1 << 20
 TIMEOUT = 600
 
 
-def paired(ours, peer, at_most):
-    """Median of the ratios round by round: what the machine does besides is in both."""
-
-    def figure(a, b):
-        return statistics.median(x / y for x, y in zip(a, b))
-
-    return frame.Check(f'{ours}: at most {at_most:g} × {peer}', (ours, peer), at_most, figure, '')
-
-
 def stream(size, count, answer, rounds):
     def function(bench):
         program = bench.helper('stream-server')
         samples = frame.Samples()
         with a_server('user', program) as (where, server):
             confined = ['mcp-sandbox', '--', program]
-            ways = {
-                'socketpair': ['socketpair', program],
-                'socketpair, confined': ['socketpair', *confined],
-                'NAME.sock': ['raw', server.stream],
-                'pipe': ['pipe', program],
-                'pipe, confined': ['pipe', *confined],
-                'mcp-connect': ['pipe', 'mcp-connect', where.flag, server.name],
-            }
-            argv = [bench.helper('stream-race'), bench.rounds(rounds), 2, size, count, answer]
-            for way in ways.values():
-                argv += ['++', *way]
-            done = where.run(map(str, argv), timeout=TIMEOUT)
-        if done.returncode != 0:
-            raise frame.Failed(done.stderr.strip())
-        for line in done.stdout.splitlines():
-            for name, nanoseconds in zip(ways, line.split()):
-                samples.add(name, int(nanoseconds) / 1e3)
+            # Like with like: a connection beside a pair of sockets, and a client's pipes beside pipes.
+            for ways in (
+                {
+                    'socketpair': ['socketpair', program],
+                    'socketpair, confined': ['socketpair', *confined],
+                    'NAME.sock': ['raw', server.stream],
+                },
+                {
+                    'pipe': ['pipe', program],
+                    'pipe, confined': ['pipe', *confined],
+                    'mcp-connect': ['pipe', 'mcp-connect', where.flag, server.name],
+                },
+            ):
+                argv = [bench.helper('stream-race'), bench.rounds(rounds), 2, size, count, answer]
+                for way in ways.values():
+                    argv += ['++', *way]
+                done = where.run(map(str, argv), timeout=TIMEOUT)
+                if done.returncode != 0:
+                    raise frame.Failed(done.stderr.strip())
+                for line in done.stdout.splitlines():
+                    for name, nanoseconds in zip(ways, line.split()):
+                        samples.add(name, int(nanoseconds) / 1e3)
         return samples
 
     return function
@@ -53,9 +47,9 @@ def text_of(size):
     return f'{size // MIB} MiB' if size >= MIB else f'{size // KIB} KiB' if size >= KIB else f'{size} B'
 
 
-BARE = (paired('NAME.sock', 'socketpair', 1.02), paired('mcp-connect', 'pipe', 1.02))
+BARE = (frame.paired('NAME.sock', 'socketpair', 1.02), frame.paired('mcp-connect', 'pipe', 1.02))
 # What a system call costs in a sandbox is measured elsewhere; where a message is little else, this is the comparison.
-CONFINED = (paired('NAME.sock', 'socketpair, confined', 1.02), paired('mcp-connect', 'pipe, confined', 1.02))
+CONFINED = (frame.paired('NAME.sock', 'socketpair, confined', 1.02), frame.paired('mcp-connect', 'pipe, confined', 1.02))
 
 ROUND_TRIPS = tuple(
     frame.Measurement(

@@ -4,7 +4,9 @@
 A module bench_NAME.py has WHERE ('machine' or 'container': a booted systemd, as root, with the product installed) and
 MEASUREMENTS, a table of Measurement.  Each has a function that is given a Bench and returns Samples: what was read of
 us and of each peer, round by round, so that value number i of one series was read beside value number i of another.
-The checks compare medians with what was promised.  A measurement without a check is shown and decides nothing.
+The checks compare medians with what was promised: kept where all of the figure's interval is at most the limit, missed where
+all of it is above, and otherwise not decided, which is skipped with that reason.  A measurement without a check is shown and
+decides nothing.
 """
 
 import dataclasses
@@ -108,13 +110,13 @@ class Check:
         columns = [samples.series[name] for name in self.needs]
         value = self.figure(*columns)
         low, high = interval(self.figure, *columns)
-        return {
-            **result,
-            'value': value,
-            'low': low,
-            'high': high,
-            'verdict': 'passed' if value <= self.limit else 'failed',
-        }
+        result = {**result, 'value': value, 'low': low, 'high': high}
+        if high <= self.limit:
+            return {**result, 'verdict': 'passed'}
+        if low > self.limit:
+            return {**result, 'verdict': 'failed'}
+        # Neither is known: that is no promise kept, and none broken.
+        return {**result, 'verdict': 'skipped', 'reason': f'not decided: {self.limit:g} is within what was measured'}
 
 
 def ratio(ours, peer, at_most, text=None, share=0.5):
@@ -129,6 +131,15 @@ def ratio(ours, peer, at_most, text=None, share=0.5):
 
 def medians_ratio(a, b):
     return statistics.median(a) / statistics.median(b)
+
+
+def paired(ours, peer, at_most):
+    """Median of the ratios round by round: what the machine does besides is in both."""
+
+    def figure(a, b):
+        return statistics.median(x / y for x, y in zip(a, b))
+
+    return Check(f'{ours}: at most {at_most:g} × {peer}', (ours, peer), at_most, figure, '')
 
 
 def above(ours, base, at_most, unit, text=None):

@@ -40,7 +40,8 @@ def check_line(check):
     if 'value' not in check:
         return f'{text}: {check["reason"]}'
     unit = f' {check["unit"]}' if check['unit'] else ''
-    return f'{text}: {number(check["value"])}{unit} ({number(check["low"])} to {number(check["high"])})'
+    figure = f'{number(check["value"])}{unit} ({number(check["low"])} to {number(check["high"])})'
+    return f'{text}: {figure}, {check["reason"]}' if 'reason' in check else f'{text}: {figure}'
 
 
 def lines(result):

@@ -14,6 +14,8 @@ static int serve(char *buffer) {
 
         if (r == 0 && (request.size > MESSAGE_MAX || request.answer > MESSAGE_MAX))
                 r = EMSGSIZE;
+        if (r == 0)
+                r = stream_stay_on(request.processor);
         for (uint64_t i = 0; r == 0 && i < request.count; i++)
                 r = stream_read(STDIN_FILENO, buffer, request.size);
         return r == 0 ? stream_write(STDOUT_FILENO, buffer, request.answer) : r;

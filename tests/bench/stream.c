@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <errno.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "stream.h"
@@ -31,4 +32,14 @@ int stream_write(int fd, const void *data, size_t size) {
                 size -= (size_t) n;
         }
         return 0;
+}
+
+int stream_stay_on(uint64_t processor) {
+        cpu_set_t set;
+
+        if (processor == 0)
+                return 0;
+        CPU_ZERO(&set);
+        CPU_SET(processor - 1, &set);
+        return sched_setaffinity(0, sizeof(set), &set) < 0 ? errno : 0;
 }

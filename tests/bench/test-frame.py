@@ -29,7 +29,7 @@ def verdicts(result):
 
 @case
 def a_ratio_is_compared_with_its_limit():
-    for ours, verdict in (([9, 10, 11], 'passed'), ([14, 16, 18], 'failed')):
+    for ours, verdict in (([9, 10, 11], 'passed'), ([16, 17, 18], 'failed'), ([14, 16, 18], 'skipped')):
         got = frame.ratio('ours', 'peer', 1.5).judge(samples(ours=ours, peer=[10, 10, 10]))
         if got['verdict'] != verdict:
             yield f'{ours} against 10: {got}'
@@ -37,15 +37,35 @@ def a_ratio_is_compared_with_its_limit():
 
 @case
 def a_difference_is_taken_round_by_round():
-    got = frame.above('ours', 'base', 1, 'ms').judge(samples(ours=[2, 102, 12], base=[1, 101, 1]))
+    got = frame.above('ours', 'base', 1, 'ms').judge(samples(ours=[2, 102, 12], base=[1, 101, 11]))
     if got['verdict'] != 'passed' or got['value'] != 1:
         yield str(got)
 
 
 @case
+def a_paired_ratio_does_not_see_what_is_in_both():
+    noise = [1, 7, 2, 50, 3, 9, 1, 4, 30, 2] * 5
+    got = frame.paired('ours', 'peer', 1.02).judge(samples(ours=[1.01 * n for n in noise], peer=noise))
+    if got['verdict'] != 'passed':
+        yield str(got)
+    got = frame.paired('ours', 'peer', 1.02).judge(samples(ours=[1.03 * n for n in noise], peer=noise))
+    if got['verdict'] != 'failed':
+        yield str(got)
+
+
+@case
+def what_is_not_decided_is_neither_kept_nor_missed():
+    got = measured(lambda _bench: samples(ours=[1, 2, 3, 4, 5]), frame.absolute('ours', 3, 'ms'))
+    if verdicts(got) != ['skipped'] or 'not decided' not in '\n'.join(report.lines(got)):
+        yield str(got)
+    if '# SKIP' not in list(report.tap_lines(got))[-1] or report.summary([got]) != ('0 passed, 0 failed, 1 skipped', False):
+        yield str(report.summary([got]))
+
+
+@case
 def a_percentile_can_be_compared():
     check = frame.ratio('ours', 'peer', 2, share=0.95)
-    slow = [1] * 90 + [50] * 10
+    slow = [1] * 80 + [50] * 20
     if check.judge(samples(ours=slow, peer=[1] * 100))['verdict'] != 'failed':
         yield 'a slow tail was not seen'
 
