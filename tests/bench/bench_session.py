@@ -67,8 +67,11 @@ def start(manager, rounds, at_once):
 
 
 CHECKS = (
-    frame.ratio('NAME.sock', 'bare scope', 1.3),
-    frame.ratio('NAME.connect', 'bare scope', 1.3),
+    *(
+        frame.ratio(ours, 'bare scope', 1.3, share=share)
+        for share in (0.5, 0.95, 0.99)
+        for ours in ('NAME.sock', 'NAME.connect')
+    ),
     frame.ratio('NAME.sock', 'systemd-run', 0.5),
     frame.ratio('mcp-connect', 'systemd-run', 0.5),
 )
