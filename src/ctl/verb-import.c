@@ -321,13 +321,13 @@ static int confirm(Ctl *ctl, const ImportRun *run) {
 }
 
 /* The manager learns of new definitions by a reload. */
-static int reload(Ctl *ctl) {
+static void reload(Ctl *ctl) {
         sd_bus *bus = ctl_bus(ctl);
         const char *option = ctl->scope == RUNTIME_SCOPE_USER ? "--user " : "";
         int r = -ENOTCONN;
 
         if (ctl->root)
-                return 0;
+                return;
         if (bus)
                 r = sd_bus_call_method(
                                 bus,
@@ -338,14 +338,15 @@ static int reload(Ctl *ctl) {
                                 NULL,
                                 NULL,
                                 NULL);
-        if (r >= 0)
+        if (r >= 0 && !ctl->json)
                 printf("\nThe manager is reloaded. Start listening with: systemctl %sstart "
                        "mcp-server@NAME.socket\n",
                        option);
-        else
-                printf("\nThe manager cannot be reloaded from here; run: systemctl %sdaemon-reload\n",
-                       option);
-        return 0;
+        else if (r < 0)
+                fprintf(ctl->json ? stderr : stdout,
+                        "%sThe manager cannot be reloaded from here; run: systemctl %sdaemon-reload\n",
+                        ctl->json ? "mcpctl: " : "\n",
+                        option);
 }
 
 static int finish(Ctl *ctl, ImportRun *run, int status) {
@@ -370,14 +371,14 @@ static int finish(Ctl *ctl, ImportRun *run, int status) {
         r = import_write(ctl, run);
         if (r != 0)
                 return r;
+        if (!ctl->json)
+                puts("\nAll of it is written.");
+        reload(ctl);
         if (ctl->json) {
                 r = import_report_json(ctl, run, true);
                 return r < 0 ? r : status;
         }
-        puts("\nAll of it is written.");
-        r = reload(ctl);
-        if (r >= 0)
-                r = import_report_needs(ctl, run);
+        r = import_report_needs(ctl, run);
         if (r >= 0)
                 r = import_report_undo(ctl, run);
         return r < 0 ? r : status;

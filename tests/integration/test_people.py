@@ -251,3 +251,22 @@ def another_machine_over_a_real_sshd(world):
     finally:
         process.terminate()
         process.wait()
+
+
+@case
+def what_is_imported_is_known_to_the_manager_at_once(world):
+    """Also where a program reads the answer."""
+    for form in ([], ['--json']):
+        name = f'imported-{os.getpid()}-{len(form)}'
+        source = world.write(pathlib.Path('/srv/mcp-cases') / f'{name}.json', json.dumps(
+            {'mcpServers': {name: {'command': SERVER[0], 'args': [*SERVER[1:], 'honest']}}}))
+        file = world.definitions / f'{name}.json'
+        try:
+            done = world.run(['mcpctl', world.flag, 'import', '--yes', '--from=cursor', *form, source])
+            expect(done.returncode == 0 and file.exists(), f'import says {done.stdout} {done.stderr}')
+            world.systemctl('start', f'mcp-server@{name}.socket')
+            world.systemctl('stop', f'mcp-server@{name}.socket')
+        finally:
+            file.unlink(missing_ok=True)
+            source.unlink()
+    world.reload()
