@@ -81,8 +81,10 @@ int ctl_fail(Ctl *ctl, CtlExit status, const char *code, const char *remedy, con
                 return -ENOMEM;
         (void) fflush(stdout);
         r = print_message(&ctl->error_style, text);
-        if (r >= 0 && ctl->json)
+        /* An answer is one object: of several failures it is the first. */
+        if (r >= 0 && ctl->json && !ctl->failed)
                 r = print_error_json(code, remedy, message);
+        ctl->failed = true;
         return r < 0 ? r : (int) status;
 }
 

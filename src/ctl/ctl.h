@@ -46,6 +46,7 @@ typedef struct Ctl {
 
         ReportStyle style; /* of stdout */
         ReportStyle error_style;
+        bool failed; /* ctl_fail() was called */
 
         /* Found out when first asked for. */
         ConfigPaths paths;
@@ -63,7 +64,7 @@ void ctl_done(Ctl *ctl);
 #define _cleanup_ctl_ _cleanup_(ctl_done)
 
 /* Says what went wrong, once: a sentence, its remedy (may be NULL) and a stable code; with --json also as
- * {"error":{code,message,remedy}} on stdout. Returns status. */
+ * {"error":{code,message,remedy}} on stdout, of several failures the first. Returns status. */
 int ctl_fail(Ctl *ctl, CtlExit status, const char *code, const char *remedy, const char *format, ...)
                 _printf_(5, 6);
 

@@ -64,11 +64,13 @@ int ctl_say(Ctl *ctl, const char *format, ...) {
         return style_print_wrapped(stdout, &ctl->style, 0, 0, text);
 }
 
-static int print_change(const char *name, const char *file, const char *undo) {
+static int print_change(const Ctl *ctl, const char *name, const char *file, const char *undo) {
         _cleanup_json_out_ JsonOut out = {};
         json_object *root;
         int r;
 
+        if (ctl->failed)
+                return 0;
         json_out_init(&out, /* array= */ false);
         json_out_string(&out, out.root, "server", name);
         json_out_string(&out, out.root, "file", file);
@@ -78,7 +80,7 @@ static int print_change(const char *name, const char *file, const char *undo) {
 }
 
 int ctl_say_unchanged(Ctl *ctl, const ServerEntry *e, const char *text) {
-        return ctl->json ? print_change(e->name, e->file, NULL) : ctl_say(ctl, "%s", text);
+        return ctl->json ? print_change(ctl, e->name, e->file, NULL) : ctl_say(ctl, "%s", text);
 }
 
 int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *command) {
@@ -87,7 +89,7 @@ int ctl_say_undo(Ctl *ctl, const char *name, const char *file, const char *comma
         if (!undo)
                 return -ENOMEM;
         if (ctl->json)
-                return print_change(name, file, undo);
+                return print_change(ctl, name, file, undo);
         shown = string_escape_control(undo);
         /* One line, however long: it will be copied. */
         return shown ? printf("Undo: %s\n", shown) < 0 ? -EIO : 0 : -ENOMEM;

@@ -591,6 +591,9 @@ def units_that_are_masked_are_called_so(world):
     try:
         done = world.run(['mcpctl', world.flag, 'start', server.name])
         expect(done.returncode == 1 and 'unmask' in done.stderr, f'mcpctl start says {done.stderr!r}')
+        world.run(['mcpctl', world.flag, 'disable', server.name], check=True)
+        done = world.run(['mcpctl', world.flag, 'enable', '--json', server.name])
+        expect(done.returncode == 1 and 'error' in json.loads(done.stdout), f'mcpctl enable --json says {done.stdout!r}')
         said = world.run(['mcpctl', world.flag, 'status', server.name]).stdout
         expect('Socket: masked' in said, f'mcpctl status says {said!r}')
     finally:
