@@ -282,13 +282,16 @@ int stream_finish(FILE *f) {
 }
 
 void fd_batch_close(FdBatch *b) {
-        bool row = b->n > 1;
-
-        for (size_t i = 1; i < b->n; i++)
-                row = row && b->fds[i] == b->fds[i - 1] + 1;
-        if (!row || syscall(__NR_close_range, (unsigned) b->fds[0], (unsigned) b->fds[b->n - 1], 0) < 0)
-                for (size_t i = 0; i < b->n; i++)
+        for (size_t first = 0, behind; first < b->n; first = behind) {
+                for (behind = first + 1; behind < b->n && b->fds[behind] == b->fds[behind - 1] + 1; behind++)
+                        ;
+                if (behind - first > 1 &&
+                    syscall(__NR_close_range, (unsigned) b->fds[first], (unsigned) b->fds[behind - 1], 0) >=
+                                    0)
+                        continue;
+                for (size_t i = first; i < behind; i++)
                         (void) safe_close(b->fds[i]);
+        }
         b->n = 0;
 }
 

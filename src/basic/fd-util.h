@@ -57,7 +57,7 @@ int fd_get_path(int fd, char **ret);
 typedef int (*dir_use_t)(const char *name, unsigned char type, void *userdata);
 int dir_each(int dir_fd, dir_use_t use, void *userdata);
 
-/* Descriptors that are closed many at once, with one system call where nothing else was opened between them. */
+/* Descriptors that are closed many at once: each row of them, with nothing else between, with one system call. */
 typedef struct FdBatch {
         int fds[64];
         size_t n;
