@@ -126,10 +126,12 @@ static int on_audit(sd_journal *j, uint64_t time_usec, Reading *reading) {
         return 0;
 }
 
-static int add_matches(sd_journal *j) {
-        static const char *const groups[][3] = {
+/* Anybody may write a record with our id; the manager's user wrote the supervisor's. */
+static int add_matches(sd_journal *j, uid_t supervisor) {
+        char uid[sizeof("_UID=") + 3 * sizeof(uid_t)];
+        const char *const groups[][3] = {
                 { "_TRANSPORT=audit", "_AUDIT_TYPE=1423", "_AUDIT_TYPE=1424" },
-                { "MESSAGE_ID=" MESSAGE_SESSION_STARTED },
+                { "MESSAGE_ID=" MESSAGE_SESSION_STARTED, uid },
         };
         char boot[sizeof("_BOOT_ID=") + SD_ID128_STRING_MAX];
         sd_id128_t id;
@@ -138,6 +140,7 @@ static int add_matches(sd_journal *j) {
         r = sd_id128_get_boot(&id);
         if (r < 0)
                 return r;
+        (void) snprintf(uid, sizeof(uid), "_UID=%u", (unsigned) supervisor);
         (void) snprintf(boot, sizeof(boot), "_BOOT_ID=" SD_ID128_FORMAT_STR, SD_ID128_FORMAT_VAL(id));
         r = sd_journal_add_match(j, boot, 0);
         if (r >= 0)
@@ -151,10 +154,10 @@ static int add_matches(sd_journal *j) {
         return r;
 }
 
-static int read_journal(sd_journal *j, Reading *reading) {
+static int read_journal(sd_journal *j, uid_t supervisor, Reading *reading) {
         int r;
 
-        r = add_matches(j);
+        r = add_matches(j, supervisor);
         if (r < 0)
                 return r;
         SD_JOURNAL_FOREACH(j) {
@@ -217,7 +220,7 @@ static int assign(Reading *reading, const char *server) {
         return r;
 }
 
-int denials_read(const char *server, Denials *ret) {
+int denials_read(uid_t supervisor, const char *server, Denials *ret) {
         _cleanup_reading_ Reading reading = {};
         sd_journal *j;
         int r;
@@ -225,7 +228,7 @@ int denials_read(const char *server, Denials *ret) {
         r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY);
         if (r < 0)
                 return r;
-        r = read_journal(j, &reading);
+        r = read_journal(j, supervisor, &reading);
         sd_journal_close(j);
         if (r >= 0)
                 r = assign(&reading, server);

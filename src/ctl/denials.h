@@ -21,6 +21,6 @@ typedef struct Denials {
 void denials_done(Denials *d);
 #define _cleanup_denials_ _cleanup_(denials_done)
 
-/* server NULL: of all. A domain belongs to the session whose process made it: the supervisor's record of its start has the
- * process (MCP_PID). -EACCES, -ENOENT and others: the journal cannot be read. */
-int denials_read(const char *server, Denials *ret);
+/* server NULL: of all. A domain belongs to the session whose process made it: the record of its start that the supervisor,
+ * which is of that user, has written has the process (MCP_PID). -EACCES, -ENOENT and others: the journal cannot be read. */
+int denials_read(uid_t supervisor, const char *server, Denials *ret);

@@ -297,7 +297,7 @@ static int show_denials(Ctl *ctl, const char *name) {
         r = name ? ctl_find_server(ctl, name, &e) : 0;
         if (r != 0)
                 return r;
-        r = denials_read(e ? e->name : NULL, &d);
+        r = denials_read(ctl->scope == RUNTIME_SCOPE_USER ? getuid() : 0, e ? e->name : NULL, &d);
         if (r == -ENOMEM)
                 return r;
         if (r < 0)

@@ -5,7 +5,9 @@ import contextlib
 import json
 import socket
 import struct
+import subprocess
 
+from checks import SESSION_STARTED
 from harness import Skip, case, eventually, expect, expect_equal
 from world import landlock_abi
 
@@ -30,6 +32,22 @@ def why(world, *args):
     return world.run(['mcpctl', world.flag, 'why', *args])
 
 
+def claim(world, server):
+    """Somebody writes a record as if that session had been another server's."""
+    started = world.journal(f'MCP_SERVER={server.name}', f'MESSAGE_ID={SESSION_STARTED}')[-1]
+    fields = {
+        'MESSAGE': 'Session of somebody else started.',
+        'MESSAGE_ID': SESSION_STARTED,
+        'MCP_SERVER': 'somebody-else',
+        'MCP_SESSION': '0' * 16,
+        'MCP_PID': started['MCP_PID'],
+    }
+    text = ''.join(f'{name}={value}\n' for name, value in fields.items())
+    nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    subprocess.run([*nobody, 'logger', '--journald'], input=text, text=True, check=True)
+    eventually(lambda: world.journal('MCP_SERVER=somebody-else'), 'the record in the journal')
+
+
 @case(timeout=60)
 def denials_are_in_the_journal_and_told_by_server(world):
     if landlock_abi() < LOGGING_ABI:
@@ -38,6 +56,7 @@ def denials_are_in_the_journal_and_told_by_server(world):
     records = eventually(lambda: world.journal('_TRANSPORT=audit', '_AUDIT_TYPE=1423'), 'a denial in the journal')
     mine = [r for r in records if str(wanted) in r['MESSAGE']]
     expect(mine and 'fs.read_file' in mine[-1]['MESSAGE'], f'the journal has {[r["MESSAGE"] for r in records]}')
+    claim(world, server)
     done = why(world, server.name)
     for word in (server.name, 'fs.read_file', str(wanted)):
         expect(word in done.stdout, f'{word} is not in {done.stdout}{done.stderr}')
