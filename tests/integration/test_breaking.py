@@ -613,14 +613,14 @@ def a_runtime_directory_that_is_none_is_not_looked_at(world):
 
 @case
 def closed_descriptors_are_the_empty_device(world):
-    server = world.fixture('honest', stop=QUICK_STOP)
     for closed in ('<&-', '>&-', '2>&-', '<&- >&- 2>&-'):
+        # A server that finds no input and exits at once counts as one that fails: each has two of these, of six.
+        server = world.fixture('honest', stop=QUICK_STOP)
         done = world.run(['sh', '-c', f'exec "$@" {closed}', 'sh', 'mcp-connect', world.flag, server.name], user=MEMBER)
         expect_equal((done.returncode, done.stdout, done.stderr), (0, '', ''), closed)
         nothing_left(server)
         done = world.run(['sh', '-c', f'exec "$@" {closed}', 'sh', 'mcpctl', world.flag, 'connect', server.name], user=MEMBER)
         expect_equal((done.returncode, done.stdout, done.stderr), (0, '', ''), f'mcpctl connect {closed}')
-        # A server that finds no input and exits at once counts as one that fails, until a regular session.
         talks(server.connect()).close()
         nothing_left(server)
 

@@ -181,7 +181,7 @@ TEST(places_are_named_as_the_kernel_names_them) {
 }
 
 TEST(a_link_on_the_way_is_no_plain_place) {
-        _cleanup_free_ char *path = NULL, *real = NULL, *wanted = NULL;
+        _cleanup_free_ char *path = NULL, *wanted = NULL;
         _cleanup_path_facts_ PathFacts facts = {};
         _cleanup_close_ int fd = -EBADF;
         HostFacts host = {};
