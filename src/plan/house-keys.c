@@ -63,6 +63,25 @@ static int siblings_look(const HostFacts *host, Siblings *s) {
         return 0;
 }
 
+/* Also where a directory is not there yet: who may write above it can make it. */
+static int real_place(const HostFacts *host, const char *dir, char **ret) {
+        _cleanup_free_ char *above = NULL, *real_above = NULL;
+        const char *name = path_basename(dir);
+        int r;
+
+        r = host_real_path(host, dir, ret);
+        if (r >= 0 || r == -ENOMEM || name - dir < 2)
+                return r;
+        above = strndup(dir, (size_t) (name - dir) - 1);
+        if (!above)
+                return -ENOMEM;
+        r = real_place(host, above, &real_above);
+        if (r < 0)
+                return r;
+        *ret = path_join(real_above, name);
+        return *ret ? 0 : -ENOMEM;
+}
+
 /* Only where a key leads elsewhere than it says does it get another path. */
 static int siblings_resolve(const HostFacts *host, const Siblings *s) {
         _cleanup_free_ char *real_dir = NULL;
@@ -73,15 +92,15 @@ static int siblings_resolve(const HostFacts *host, const Siblings *s) {
 
                 if (s->links[i] == -ENOMEM)
                         return -ENOMEM;
-                if (s->links[i] == 0 && !real_dir && dir_error == 0)
-                        dir_error = MIN(host_real_path(host, s->dir, &real_dir), 0);
+                if (s->links[i] <= 0 && !real_dir && dir_error == 0)
+                        dir_error = MIN(real_place(host, s->dir, &real_dir), 0);
                 if (dir_error == -ENOMEM)
                         return -ENOMEM;
                 if (s->links[i] > 0) {
                         r = host_real_path(host, s->paths[i], resolved);
                         if (r == -ENOMEM)
                                 return r;
-                } else if (s->links[i] == 0 && real_dir && !streq(real_dir, s->dir)) {
+                } else if (real_dir && !streq(real_dir, s->dir)) {
                         *resolved = path_join(real_dir, path_basename(s->paths[i]));
                         if (!*resolved)
                                 return -ENOMEM;

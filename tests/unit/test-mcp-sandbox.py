@@ -113,6 +113,21 @@ def writes_are_where_they_are_granted():
 
 
 @case
+def a_key_to_the_house_that_is_not_there_yet_is_not_granted_behind_a_link():
+    """As ~/.config is where dotfiles are managed: the server would make ~/.config/autostart by its other name."""
+    with world() as w:
+        needs_landlock()
+        config = w.outside / 'dot files'
+        config.mkdir()
+        (w.home / '.config').symlink_to(config)
+        for granted in (config, w.home / '.config', w.outside):
+            done = w.run(f'--write={granted}', 'true', status=3)
+            assert f'{w.home}/.config' in done.stderr, done.stderr
+        (config / 'app').mkdir()
+        w.run(f'--write={config}/app', 'true')
+
+
+@case
 def arguments_are_literal():
     with world() as w:
         done = w.run('--', 'printf', '%s|', '${HOME}', '${UNSET}', '$(id)', '~/x', '', 'a b', '--help')
