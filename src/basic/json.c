@@ -2,24 +2,17 @@
 
 /* The walker over structure; json-c is given what scalars hold of fractions and escapes, so that those are decoded by a
  * library, while keys, nesting and positions are ours. The generator reads every definition at every boot: so a tree is
- * one arena, and text is looked at as few times as can be. */
+ * one arena, with whatever it consists of, and text is looked at as few times as can be. */
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "basic/json.h"
 #include "basic/string-util.h"
 
-/* Whatever a tree consists of, its root included, so that it is freed as a whole. */
-struct JsonArena {
-        JsonArena *older;
-        size_t used, room; /* of data */
-        max_align_t data[];
-};
-
-#define ARENA_ROOM_MIN 3072U
-#define ARENA_ROOM_MAX (1024U * 1024U)
+/* How much the trees of what people write need for each byte of it. */
+#define ARENA_PER_BYTE  10U
+#define ARENA_BEGIN_MAX (64U * 1024U)
 
 typedef struct Reader {
         const char *text;
@@ -27,7 +20,7 @@ typedef struct Reader {
         unsigned line, column;
         bool ascii; /* all of text is: a byte is a character */
         JsonFlags flags;
-        JsonArena *arena; /* the newest */
+        Arena *arena;
         JsonError *error;
         struct json_tokener *tokener; /* NULL: no string with an escape was met so far */
 } Reader;
@@ -57,57 +50,12 @@ static int fail_at(Reader *r, int error, unsigned line, unsigned column, const c
         return error;
 }
 
-void *json_arena_take(JsonArena **arena, size_t size) {
-        JsonArena *a = *arena;
-        void *p;
-
-        if (size > SIZE_MAX / 2)
-                return NULL;
-        size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-        if (!a || a->room - a->used < size) {
-                size_t room = MAX(a ? MIN(a->room * 2, (size_t) ARENA_ROOM_MAX) : ARENA_ROOM_MIN, size);
-
-                a = malloc(sizeof(JsonArena) + room);
-                if (!a)
-                        return NULL;
-                *a = (JsonArena){ .older = *arena, .room = room };
-                *arena = a;
-        }
-        p = (char *) a->data + a->used;
-        a->used += size;
-        return p;
-}
-
-static void *take(Reader *r, size_t size) {
-        return json_arena_take(&r->arena, size);
-}
-
 static JsonValue *take_value(Reader *r) {
-        JsonValue *v = take(r, sizeof(JsonValue));
+        JsonValue *v = arena_take(&r->arena, sizeof(JsonValue));
 
         if (v)
                 *v = (JsonValue){};
         return v;
-}
-
-static char *take_string(Reader *r, const char *s, size_t n) {
-        char *copy = take(r, n + 1);
-
-        if (copy) {
-                memcpy(copy, s, n);
-                copy[n] = 0;
-        }
-        return copy;
-}
-
-JsonArena *json_arena_free(JsonArena *a) {
-        while (a) {
-                JsonArena *older = a->older;
-
-                free(a);
-                a = older;
-        }
-        return NULL;
 }
 
 #define FAIL(r, ...) fail_at((r), -EINVAL, (r)->line, (r)->column, __VA_ARGS__)
@@ -170,26 +118,27 @@ static int skip_comment(Reader *r) {
 static void skip_blanks(Reader *r) {
         const char *at = r->text + r->at, *end = r->text + r->size, *line = NULL;
 
-        for (; at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'); at++)
+        for (; at < end; at++) {
+                if (*at == ' ')
+                        continue;
                 if (*at == '\n') {
                         r->line++;
                         line = at + 1;
-                }
+                } else if (*at != '\t' && *at != '\r')
+                        break;
+        }
         r->column = (line ? 1 : r->column) + (unsigned) (at - (line ?: r->text + r->at));
         r->at = (size_t) (at - r->text);
 }
 
-static int skip_space(Reader *r) {
+static int skip_space_and_comments(Reader *r) {
         int q;
 
         for (;;) {
-                int c;
-
                 skip_blanks(r);
-                c = peek(r);
-                if (c != '/')
+                if (peek(r) != '/')
                         return 0;
-                else if (looking_at(r, "//") || looking_at(r, "/*")) {
+                if (looking_at(r, "//") || looking_at(r, "/*")) {
                         if (!(r->flags & JSON_RELAXED))
                                 return FAIL(r, "Comments are not allowed in this file");
                         q = skip_comment(r);
@@ -200,33 +149,50 @@ static int skip_space(Reader *r) {
         }
 }
 
-/* The end of the scalar that starts here: behind the closing quote of a string, or at the first byte that cannot
- * belong to a number or a word. */
-static int scalar_length(Reader *r, size_t *ret) {
-        const char *text;
-        size_t n;
+static inline int skip_space(Reader *r) {
+        int c = peek(r);
 
-        if (peek(r) != '"') {
-                static const char delimiters[] = " \t\r\n,:[]{}\"/";
+        return c > ' ' && c != '/' ? 0 : skip_space_and_comments(r);
+}
 
-                for (n = r->at; n < r->size && r->text[n] && !strchr(delimiters, r->text[n]); n++)
-                        ;
-                *ret = n - r->at;
-                return 0;
-        }
-        text = r->text;
-        for (n = r->at + 1; n < r->size && text[n] != '"'; n++) {
-                if ((unsigned char) text[n] < 0x20) {
+/* What ends a string or is more than itself in it: quotes, escapes, and control characters, which it may not hold. */
+static const bool special_bytes[256] = {
+        [0 ... 0x1f] = true,
+        ['"'] = true,
+        ['\\'] = true,
+};
+
+/* The length of the string that starts here with its quotes, and whether it holds an escape. */
+static int string_length(Reader *r, size_t *ret, bool *ret_escaped) {
+        const unsigned char *text = (const unsigned char *) r->text;
+        size_t n = r->at + 1;
+
+        *ret_escaped = false;
+        for (;; n += 2) {
+                while (n < r->size && !special_bytes[text[n]])
+                        n++;
+                if (n >= r->size)
+                        return FAIL(r, "This string is not closed");
+                if (text[n] == '"')
+                        break;
+                if (text[n] != '\\') {
                         step_n(r, n - r->at);
                         return FAIL(r, "A control character in a string has to be written as an escape");
                 }
-                if (text[n] == '\\')
-                        n++;
+                *ret_escaped = true;
         }
-        if (n >= r->size)
-                return FAIL(r, "This string is not closed");
         *ret = n + 1 - r->at;
         return 0;
+}
+
+/* That of a number or a word: up to the first byte that cannot belong to one. */
+static size_t word_length(const Reader *r) {
+        static const char delimiters[] = " \t\r\n,:[]{}\"/";
+        size_t n;
+
+        for (n = r->at; n < r->size && r->text[n] && !strchr(delimiters, r->text[n]); n++)
+                ;
+        return n - r->at;
 }
 
 /* RFC 8259's number; json-c's strict mode still takes some more. */
@@ -258,13 +224,26 @@ static bool number_is_valid(const char *s, size_t n, bool *ret_integer) {
         return i == n;
 }
 
+#define DIGITS_SURE 19U /* fewer than these fit int64_t, whatever they are */
+
 static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
         const char *copy;
         bool integer;
 
         if (!number_is_valid(s, n, &integer))
                 return FAIL(r, "Expected a value here (a string needs double quotes)");
-        copy = take_string(r, s, n);
+        if (integer && n < DIGITS_SURE && *s != '-') {
+                uint64_t value = 0;
+
+                for (size_t i = 0; i < n; i++)
+                        value = value * 10 + (uint64_t) (s[i] - '0');
+                v->type = JSON_INTEGER;
+                v->natural = value;
+                v->integer = (int64_t) value;
+                v->real = (double) value;
+                return 0;
+        }
+        copy = arena_copy(&r->arena, s, n);
         if (!copy)
                 return -ENOMEM;
         if (integer) {
@@ -323,14 +302,22 @@ static bool has_lone_surrogate(const char *s, size_t n) {
         return false;
 }
 
-static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t *ret_length) {
+/* Reads and decodes the string that starts here. Nothing is stepped over: an error is where it begins. */
+static int decode_string(Reader *r, size_t *ret_size, char **ret, size_t *ret_length) {
+        const char *s = r->text + r->at;
         struct json_object *o;
+        bool escaped;
+        int length, q;
+        size_t n = 0;
         char *copy;
-        int length;
 
+        q = string_length(r, &n, &escaped);
+        if (q < 0)
+                return q;
+        *ret_size = n;
         /* What holds no escape stands for itself. */
-        if (!memchr(s, '\\', n)) {
-                copy = take_string(r, s + 1, n - 2);
+        if (!escaped) {
+                copy = arena_copy(&r->arena, s + 1, n - 2);
                 if (!copy)
                         return -ENOMEM;
                 *ret = copy;
@@ -353,7 +340,7 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
                 return FAIL(r, "This string has an escape that JSON does not know");
         }
         length = json_object_get_string_len(o);
-        copy = take_string(r, json_object_get_string(o), (size_t) length);
+        copy = arena_copy(&r->arena, json_object_get_string(o), (size_t) length);
         json_object_put(o);
         if (!copy)
                 return -ENOMEM;
@@ -364,16 +351,19 @@ static int decode_string(Reader *r, const char *s, size_t n, char **ret, size_t 
 
 static int read_scalar(Reader *r, JsonValue *v) {
         const char *s = r->text + r->at;
-        size_t n;
-        int q;
+        size_t n = 0;
+        int q = 0;
 
-        q = scalar_length(r, &n);
-        if (q < 0)
-                return q;
-        if (n > 0 && *s == '"') {
+        if (*s == '"') {
                 v->type = JSON_STRING;
-                q = decode_string(r, s, n, &v->string, &v->string_length);
-        } else if (n == 4 && memcmp(s, "null", 4) == 0)
+                q = decode_string(r, &n, &v->string, &v->string_length);
+                if (q < 0)
+                        return q;
+                step_within_line(r, n);
+                return 0;
+        }
+        n = word_length(r);
+        if (n == 4 && memcmp(s, "null", 4) == 0)
                 v->type = JSON_NULL;
         else if ((n == 4 && memcmp(s, "true", 4) == 0) || (n == 5 && memcmp(s, "false", 5) == 0)) {
                 v->type = JSON_BOOLEAN;
@@ -386,21 +376,12 @@ static int read_scalar(Reader *r, JsonValue *v) {
         return 0;
 }
 
-#define ITEMS_MIN 4U
-
 static int add_item(Reader *r, JsonValue *parent, JsonValue *item) {
-        size_t n = parent->n_items;
+        JsonValue **grown = arena_grow(&r->arena, parent->items, parent->n_items, sizeof(JsonValue *));
 
-        /* Grows by doubling: the capacity is the next power of two of n_items, and ITEMS_MIN at least. */
-        if (n == 0 || (n >= ITEMS_MIN && (n & (n - 1)) == 0)) {
-                JsonValue **grown = take(r, MAX(n * 2, (size_t) ITEMS_MIN) * sizeof(JsonValue *));
-
-                if (!grown)
-                        return -ENOMEM;
-                if (n > 0)
-                        memcpy(grown, parent->items, n * sizeof(JsonValue *));
-                parent->items = grown;
-        }
+        if (!grown)
+                return -ENOMEM;
+        parent->items = grown;
         item->index = parent->n_items;
         item->parent = parent;
         parent->items[parent->n_items++] = item;
@@ -469,17 +450,14 @@ static int settle_duplicates(Reader *r, JsonValue *object) {
 static int read_value(Reader *r, unsigned depth, JsonValue *v);
 
 static int read_key(Reader *r, JsonValue *item) {
-        size_t n, length;
+        size_t n = 0, length;
         int q;
 
         if (peek(r) != '"')
                 return FAIL(r, "Expected a key in double quotes");
         item->key_line = r->line;
         item->key_column = r->column;
-        q = scalar_length(r, &n);
-        if (q < 0)
-                return q;
-        q = decode_string(r, r->text + r->at, n, &item->key, &length);
+        q = decode_string(r, &n, &item->key, &length);
         if (q < 0)
                 return q;
         if (strlen(item->key) != length)
@@ -618,14 +596,18 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
         q = check_utf8(&r);
         if (q < 0)
                 return q;
-        root = take_value(&r);
-        if (!root)
+        if (arena_begin(&r.arena, MIN(n * ARENA_PER_BYTE, (size_t) ARENA_BEGIN_MAX)) < 0)
                 return -ENOMEM;
+        root = take_value(&r);
+        if (!root) {
+                arena_free(r.arena);
+                return -ENOMEM;
+        }
         q = read_document(&r, root);
         if (r.tokener)
                 json_tokener_free(r.tokener);
         if (q < 0) {
-                json_arena_free(r.arena);
+                arena_free(r.arena);
                 return q;
         }
         root->arena = r.arena;
@@ -644,7 +626,7 @@ JsonValue *json_free(JsonValue *root) {
         if (root->n_more_refs > 0)
                 root->n_more_refs--;
         else
-                json_arena_free(root->arena);
+                arena_free(root->arena);
         return NULL;
 }
 
@@ -682,20 +664,40 @@ static char *pointer_token(const JsonValue *v, char *end) {
         return end;
 }
 
+/* How many bytes the pointer of v has at most, with its NUL. */
+static size_t pointer_room(const JsonValue *v) {
+        size_t room = 1;
+
+        for (const JsonValue *at = v; at->parent; at = at->parent)
+                room += 1 + (at->key ? strlen(at->key) * 2 : INDEX_MAX);
+        return room;
+}
+
+/* Writes it so that it ends with that room; returns where it begins. */
+static char *write_pointer(const JsonValue *v, char *text, size_t room) {
+        char *begin = text + room - 1;
+
+        *begin = 0;
+        for (const JsonValue *at = v; at->parent; at = at->parent)
+                begin = pointer_token(at, begin);
+        return begin;
+}
+
 char *json_pointer(const JsonValue *v) {
-        size_t room = 1, length;
+        size_t room = pointer_room(v);
         char *text, *begin;
 
-        for (const JsonValue *at = v; at && at->parent; at = at->parent)
-                room += 1 + (at->key ? strlen(at->key) * 2 : INDEX_MAX);
         text = malloc(room);
         if (!text)
                 return NULL;
-        begin = text + room - 1;
-        *begin = 0;
-        for (const JsonValue *at = v; at && at->parent; at = at->parent)
-                begin = pointer_token(at, begin);
-        length = (size_t) (text + room - begin);
-        memmove(text, begin, length);
+        begin = write_pointer(v, text, room);
+        memmove(text, begin, (size_t) (text + room - begin));
         return text;
+}
+
+char *json_pointer_take(const JsonValue *v, Arena **arena) {
+        size_t room = pointer_room(v);
+        char *text = arena_take(arena, room);
+
+        return text ? write_pointer(v, text, room) : NULL;
 }

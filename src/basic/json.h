@@ -13,6 +13,7 @@
  *
  * Limits: text of JSON_SIZE_MAX bytes (JSON_LARGE: more), JSON_DEPTH_MAX nested arrays and objects. */
 
+#include "basic/arena.h"
 #include "basic/macro.h"
 
 #define JSON_SIZE_MAX  (1024U * 1024U)
@@ -37,7 +38,6 @@ typedef enum JsonFlags {
         JSON_DUPLICATES = 1 << 2, /* strict, but duplicate keys stay: it is for the caller to judge them */
 } JsonFlags;
 
-typedef struct JsonArena JsonArena;
 typedef struct JsonValue JsonValue;
 struct JsonValue {
         JsonType type;
@@ -56,7 +56,7 @@ struct JsonValue {
         JsonValue **items; /* array elements or object members, in the text's order */
         size_t n_items;
         unsigned n_more_refs; /* of a root: owners besides the first (json_ref) */
-        JsonArena *arena;     /* of a root: what all of its tree is in, this value too */
+        Arena *arena;         /* of a root: what all of its tree is in, this value too */
 };
 
 /* Why a text was not accepted. */
@@ -75,11 +75,6 @@ JsonValue *json_ref(JsonValue *root); /* one more owner of the tree; returns roo
 DEFINE_TRIVIAL_CLEANUP_FUNC(JsonValue *, json_free);
 #define _cleanup_json_ _cleanup_(json_freep)
 
-/* For readers of other formats, which build a tree themselves: all of it is taken from one arena (at first *arena is NULL),
- * which becomes the root's. The memory is not initialized; NULL: out of memory. Freeing takes NULL and returns it. */
-void *json_arena_take(JsonArena **arena, size_t size);
-JsonArena *json_arena_free(JsonArena *arena);
-
 const char *json_type_to_string(JsonType type); /* "an object", "a string" …: for messages */
 
 /* The member key of an object, or NULL (also where v is NULL or no object). */
@@ -87,6 +82,7 @@ JsonValue *json_get(const JsonValue *v, const char *key);
 
 /* The JSON pointer (RFC 6901) of v, "" for the root. NULL: out of memory. */
 char *json_pointer(const JsonValue *v);
+char *json_pointer_take(const JsonValue *v, Arena **arena); /* released with the arena */
 
 /* Iterates over the items of v (NULL allowed); item is a JsonValue * declared before. */
 #define JSON_FOREACH(item, v)                                                                           \

@@ -21,10 +21,10 @@ struct Builder {
         Builder &operator=(const Builder &) = delete;
         ~Builder() {
                 std::free(spans.items);
-                json_arena_free(arena);
+                arena_free(arena);
         }
 
-        JsonArena *arena = nullptr;
+        Arena *arena = nullptr;
         TomlSpans spans{};
         size_t n_allocated = 0;
         bool want_spans = false;
@@ -32,7 +32,7 @@ struct Builder {
 };
 
 JsonValue *value_new(Builder &b, const toml::node &node, JsonType type, JsonValue *parent) {
-        auto *v = static_cast<JsonValue *>(json_arena_take(&b.arena, sizeof(JsonValue)));
+        auto *v = static_cast<JsonValue *>(arena_take(&b.arena, sizeof(JsonValue)));
 
         if (!v)
                 return nullptr;
@@ -45,7 +45,7 @@ JsonValue *value_new(Builder &b, const toml::node &node, JsonType type, JsonValu
 }
 
 char *copy_text(Builder &b, std::string_view s) {
-        auto *out = static_cast<char *>(json_arena_take(&b.arena, s.size() + 1));
+        auto *out = static_cast<char *>(arena_take(&b.arena, s.size() + 1));
 
         if (!out)
                 return nullptr;
@@ -118,7 +118,7 @@ bool fill_items(Builder &b, JsonValue *v, const toml::node &node, unsigned depth
         const auto *array = node.as_array();
         size_t size = table ? table->size() : array->size();
 
-        v->items = static_cast<JsonValue **>(json_arena_take(&b.arena, size * sizeof(JsonValue *)));
+        v->items = static_cast<JsonValue **>(arena_take(&b.arena, size * sizeof(JsonValue *)));
         if (!v->items)
                 return false;
         auto add = [&](const toml::node &child, const toml::key *key) {

@@ -40,22 +40,23 @@ bool field_expect_string(DefinitionReader *reader, const Field *field, const Jso
         return field_expect(reader, field, v, JSON_STRING) && string_is_whole(reader, v);
 }
 
-static int text_set(Text *t, const JsonValue *v, const char *value) {
-        _cleanup_free_ char *copy = NULL, *pointer = NULL;
+/* value NULL: there is none, but a place. */
+static int text_set(DefinitionReader *reader, Text *t, const JsonValue *v, const char *value) {
+        char *pointer = json_pointer_take(v, &reader->d->arena);
 
-        pointer = json_pointer(v);
         if (!pointer)
                 return -ENOMEM;
         if (value) {
-                copy = strdup(value);
-                if (!copy)
-                        return -ENOMEM;
-        }
-        free(t->value);
-        free(t->pointer);
-        *t = (Text){
-                .value = TAKE_PTR(copy), .line = v->line, .column = v->column, .pointer = TAKE_PTR(pointer)
-        };
+                int r;
+
+                r = definition_set_text(reader->d, t, value);
+                if (r < 0)
+                        return r;
+        } else
+                t->value = NULL;
+        t->line = v->line;
+        t->column = v->column;
+        t->pointer = pointer;
         return 0;
 }
 
@@ -140,7 +141,7 @@ int field_read_command(DefinitionReader *reader, const Field *field, const JsonV
                          "MCP-C-COMMAND-LINE",
                          "Put the program in \"command\" and every argument into \"args\".",
                          "\"command\" is one program, not a command line: no shell takes it apart.");
-        return text_set(field_target(reader, field), v, s);
+        return text_set(reader, field_target(reader, field), v, s);
 }
 
 int field_read_path(DefinitionReader *reader, const Field *field, const JsonValue *v) {
@@ -165,25 +166,7 @@ int field_read_path(DefinitionReader *reader, const Field *field, const JsonValu
                                 "\"%s\" says again what %s says.",
                                 field->name,
                                 t->pointer);
-        return text_set(t, v, v->string);
-}
-
-static int text_list_add(TextList *l, const JsonValue *v) {
-        Text t = {}, *grown;
-        int r;
-
-        r = text_set(&t, v, v->string);
-        if (r < 0)
-                return r;
-        grown = reallocarray(l->items, l->n_items + 1, sizeof(Text));
-        if (!grown) {
-                free(t.value);
-                free(t.pointer);
-                return -ENOMEM;
-        }
-        l->items = grown;
-        l->items[l->n_items++] = t;
-        return 0;
+        return text_set(reader, t, v, v->string);
 }
 
 /* An array of strings. what: of paths, each one rooted; NULL: of any text. */
@@ -194,6 +177,7 @@ static int read_strings(
                 const char *what,
                 TextList *l) {
         const JsonValue *item;
+        Text *t;
         int r;
 
         if (!field_expect(reader, field, v, JSON_ARRAY))
@@ -211,7 +195,10 @@ static int read_strings(
                 }
                 if (!string_is_whole(reader, item) || (what && !check_path(reader, what, item)))
                         continue;
-                r = text_list_add(l, item);
+                t = definition_add_text(reader->d, l);
+                if (!t)
+                        return -ENOMEM;
+                r = text_set(reader, t, item, item->string);
                 if (r < 0)
                         return r;
         }
@@ -244,17 +231,6 @@ int field_read_unix_sockets(DefinitionReader *reader, const Field *field, const 
         return 0;
 }
 
-static EnvEntry *entry_add(EnvEntry **entries, size_t *n, const char *name) {
-        EnvEntry *grown;
-
-        grown = reallocarray(*entries, *n + 1, sizeof(EnvEntry));
-        if (!grown)
-                return NULL;
-        *entries = grown;
-        grown[*n] = (EnvEntry){ .name = strdup(name) };
-        return grown[*n].name ? grown + (*n)++ : NULL;
-}
-
 static bool check_variable(DefinitionReader *reader, const JsonValue *member) {
         if (env_name_is_valid(member->key))
                 return true;
@@ -283,17 +259,22 @@ static char *number_to_string(const JsonValue *v) {
         return strdup(s);
 }
 
-/* The value of a variable as text. Only VS Code knows numbers, and null for "remove it". */
-static int env_value(DefinitionReader *reader, const JsonValue *v, bool *ret_use, char **ret) {
+/* The value of a variable as text. Only VS Code knows numbers, and null for "remove it". *ret: NULL for that, else v's own
+ * string or *ret_made. */
+static int env_value(
+                DefinitionReader *reader,
+                const JsonValue *v,
+                bool *ret_use,
+                const char **ret,
+                char **ret_made) {
         bool lenient = reader->d->dialect == DIALECT_VSCODE;
-        char *s = NULL;
 
-        *ret_use = false;
+        *ret_use = true;
         if (lenient && v->type == JSON_NULL)
-                s = NULL;
+                *ret = NULL;
         else if (lenient && (v->type == JSON_INTEGER || v->type == JSON_REAL)) {
-                s = number_to_string(v);
-                if (!s)
+                *ret = *ret_made = number_to_string(v);
+                if (!*ret)
                         return -ENOMEM;
         } else if (v->type != JSON_STRING) {
                 complain(reader,
@@ -302,16 +283,11 @@ static int env_value(DefinitionReader *reader, const JsonValue *v, bool *ret_use
                          "Write it in double quotes.",
                          "The value of a variable must be a string, and this is %s.",
                          json_type_to_string(v->type));
-                return 0;
-        } else if (!string_is_whole(reader, v))
-                return 0;
-        else {
-                s = strdup(v->string);
-                if (!s)
-                        return -ENOMEM;
+                *ret_use = false;
+        } else {
+                *ret = v->string;
+                *ret_use = string_is_whole(reader, v);
         }
-        *ret = s;
-        *ret_use = true;
         return 0;
 }
 
@@ -323,21 +299,22 @@ int field_read_env(DefinitionReader *reader, const Field *field, const JsonValue
         if (!field_expect(reader, field, v, JSON_OBJECT))
                 return 0;
         JSON_FOREACH (item, v) {
-                _cleanup_free_ char *value = NULL;
+                _cleanup_free_ char *made = NULL;
+                const char *value = NULL;
                 EnvEntry *e;
                 bool use;
 
                 if (!check_variable(reader, item))
                         continue;
-                r = env_value(reader, item, &use, &value);
+                r = env_value(reader, item, &use, &value, &made);
                 if (r < 0)
                         return r;
                 if (!use)
                         continue;
-                e = entry_add(&d->env, &d->n_env, item->key);
+                e = definition_add_env(d, &d->env, &d->n_env, item->key, strlen(item->key));
                 if (!e)
                         return -ENOMEM;
-                r = text_set(&e->value, item, value);
+                r = text_set(reader, &e->value, item, value);
                 if (r < 0)
                         return r;
         }
@@ -375,10 +352,10 @@ int field_read_credentials(DefinitionReader *reader, const Field *field, const J
                                  "This is no name of a credential.");
                         continue;
                 }
-                e = entry_add(&d->credentials, &d->n_credentials, item->key);
+                e = definition_add_env(d, &d->credentials, &d->n_credentials, item->key, strlen(item->key));
                 if (!e)
                         return -ENOMEM;
-                r = text_set(&e->value, item, item->string);
+                r = text_set(reader, &e->value, item, item->string);
                 if (r < 0)
                         return r;
         }
@@ -446,7 +423,7 @@ int field_read_mode(DefinitionReader *reader, const Field *field, const JsonValu
         if (!field_expect_string(reader, field, v) || isempty(v->string))
                 return 0;
         (void) find_choice(reader, field, v);
-        return text_set(field_target(reader, field), v, v->string);
+        return text_set(reader, field_target(reader, field), v, v->string);
 }
 
 static bool read_transport(DefinitionReader *reader, const JsonValue *v) {
@@ -508,5 +485,5 @@ int field_read_manifest(DefinitionReader *reader, const Field *field, const Json
                 return 0;
         if (isempty(v->string))
                 complain(reader, v, "MCP-C-EMPTY", NULL, "\"manifest\" may not be empty.");
-        return text_set(&d->isolation.manifest_path, v, v->string);
+        return text_set(reader, &d->isolation.manifest_path, v, v->string);
 }

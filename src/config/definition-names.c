@@ -35,9 +35,15 @@ static bool check_user(DefinitionReader *reader, const Field *field, const JsonV
 }
 
 int field_read_user(DefinitionReader *reader, const Field *field, const JsonValue *v) {
+        char *copy;
+
         if (!check_user(reader, field, v))
                 return 0;
-        return free_and_strdup(field_target(reader, field), v->string);
+        copy = arena_copy(&reader->d->arena, v->string, v->string_length);
+        if (!copy)
+                return -ENOMEM;
+        *(char **) field_target(reader, field) = copy;
+        return 0;
 }
 
 int field_read_users(DefinitionReader *reader, const Field *field, const JsonValue *v) {

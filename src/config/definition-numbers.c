@@ -206,7 +206,7 @@ int field_read_rlimit(DefinitionReader *reader, const Field *field, const JsonVa
                         d->limits.rlimits[i].value = value;
                         return 0;
                 }
-        grown = reallocarray(d->limits.rlimits, d->limits.n_rlimits + 1, sizeof(RlimitEntry));
+        grown = arena_grow(&d->arena, d->limits.rlimits, d->limits.n_rlimits, sizeof(RlimitEntry));
         if (!grown)
                 return -ENOMEM;
         d->limits.rlimits = grown;

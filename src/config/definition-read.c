@@ -29,33 +29,48 @@ static int definition_new(const char *name, const char *file, Dialect dialect, D
                 { RLIMIT_NOFILE, "nofile", 4096 },
                 { RLIMIT_CORE, "core", 0 },
         };
-        _cleanup_definition_ Definition *d = NULL;
+        _cleanup_free_ char *instance = NULL;
+        RlimitEntry *grown;
+        Arena *arena = NULL;
+        Definition *d;
         int r;
 
-        d = calloc(1, sizeof(Definition));
-        if (!d)
-                return -ENOMEM;
-        d->dialect = dialect;
-        d->enabled = true;
-        d->isolation.enabled = TRISTATE_UNSET;
-        d->limits.memory = d->limits.swap = d->limits.cpu = d->limits.runtime_usec = LIMIT_UNSET;
-        d->limits.tasks = 512;
-        d->sessions.max = 8;
-        d->sessions.idle_timeout_usec = 300 * USEC_PER_SEC;
-        d->stop.eof_grace_usec = 5 * USEC_PER_SEC;
-        d->stop.kill_after_usec = 10 * USEC_PER_SEC;
-        d->start_timeout_usec = 60 * USEC_PER_SEC;
-        d->limits.rlimits = malloc(sizeof(rlimits));
-        d->name = strdup(name);
-        d->file = strdup(file);
-        if (!d->limits.rlimits || !d->name || !d->file)
-                return -ENOMEM;
-        memcpy(d->limits.rlimits, rlimits, sizeof(rlimits));
-        d->limits.n_rlimits = ELEMENTSOF(rlimits);
-        r = server_name_escape(name, &d->instance);
+        r = server_name_escape(name, &instance);
         if (r < 0)
                 return r;
-        *ret = TAKE_PTR(d);
+        d = arena_take(&arena, sizeof(Definition));
+        if (!d)
+                return -ENOMEM;
+        *d = (Definition){
+                .arena = arena,
+                .dialect = dialect,
+                .enabled = true,
+                .isolation.enabled = TRISTATE_UNSET,
+                .limits = { .memory = LIMIT_UNSET,
+                            .swap = LIMIT_UNSET,
+                            .cpu = LIMIT_UNSET,
+                            .runtime_usec = LIMIT_UNSET,
+                            .tasks = 512 },
+                .sessions = { .max = 8, .idle_timeout_usec = 300 * USEC_PER_SEC },
+                .stop = { .eof_grace_usec = 5 * USEC_PER_SEC, .kill_after_usec = 10 * USEC_PER_SEC },
+                .start_timeout_usec = 60 * USEC_PER_SEC,
+        };
+        d->name = arena_copy(&d->arena, name, strlen(name));
+        d->instance = arena_copy(&d->arena, instance, strlen(instance));
+        d->file = arena_copy(&d->arena, file, strlen(file));
+        for (size_t i = 0; i < ELEMENTSOF(rlimits); i++) {
+                grown = arena_grow(&d->arena, d->limits.rlimits, i, sizeof(RlimitEntry));
+                if (!grown)
+                        break;
+                grown[i] = rlimits[i];
+                d->limits.rlimits = grown;
+                d->limits.n_rlimits = i + 1;
+        }
+        if (!d->name || !d->instance || !d->file || d->limits.n_rlimits < ELEMENTSOF(rlimits)) {
+                definition_free(d);
+                return -ENOMEM;
+        }
+        *ret = d;
         return 0;
 }
 

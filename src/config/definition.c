@@ -14,49 +14,46 @@ const char *dialect_to_string(Dialect dialect) {
         return dialect >= 0 && dialect < _DIALECT_MAX ? dialect_table[dialect] : NULL;
 }
 
-static void text_done(Text *t) {
-        free(t->value);
-        free(t->pointer);
+int definition_set_text(Definition *d, Text *t, const char *value) {
+        char *copy = arena_copy(&d->arena, value, strlen(value));
+
+        if (!copy)
+                return -ENOMEM;
+        *t = (Text){ .value = copy };
+        return 0;
 }
 
-static void text_list_done(TextList *l) {
-        for (size_t i = 0; i < l->n_items; i++)
-                text_done(l->items + i);
-        free(l->items);
+Text *definition_add_text(Definition *d, TextList *l) {
+        Text *grown = arena_grow(&d->arena, l->items, l->n_items, sizeof(Text));
+
+        if (!grown)
+                return NULL;
+        l->items = grown;
+        grown[l->n_items] = (Text){};
+        return grown + l->n_items++;
 }
 
-static void env_entries_free(EnvEntry *entries, size_t n) {
-        for (size_t i = 0; i < n; i++) {
-                free(entries[i].name);
-                text_done(&entries[i].value);
-        }
-        free(entries);
+EnvEntry *definition_add_env(
+                Definition *d, EnvEntry **entries, size_t *n, const char *name, size_t name_length) {
+        EnvEntry *grown = arena_grow(&d->arena, *entries, *n, sizeof(EnvEntry));
+        char *copy = arena_copy(&d->arena, name, name_length);
+
+        if (!grown || !copy)
+                return NULL;
+        *entries = grown;
+        grown[*n] = (EnvEntry){ .name = copy };
+        return grown + (*n)++;
 }
 
 Definition *definition_free(Definition *d) {
         if (!d)
                 return NULL;
-        free(d->name);
-        free(d->instance);
-        free(d->file);
-        text_done(&d->command);
-        text_list_done(&d->args);
-        env_entries_free(d->env, d->n_env);
-        text_done(&d->env_file);
-        text_done(&d->working_dir);
-        text_done(&d->isolation.mode);
-        text_done(&d->isolation.manifest_path);
-        text_list_done(&d->isolation.write);
-        text_list_done(&d->isolation.unix_paths);
-        free(d->limits.rlimits);
         strv_free(d->sessions.accept_env);
         strv_free(d->access.users);
         strv_free(d->access.groups);
-        free(d->user);
-        env_entries_free(d->credentials, d->n_credentials);
         strv_free(d->ignored);
         json_free(d->document);
-        free(d);
+        arena_free(d->arena);
         return NULL;
 }
 

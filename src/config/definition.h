@@ -6,6 +6,8 @@
  *
  * Text that came from JSON is data: whoever puts it in a unit, a log or a terminal escapes it there. */
 
+#include "basic/arena.h"
+#include "basic/fd-util.h"
 #include "basic/json.h"
 #include "config/paths.h"
 #include "config/problem.h"
@@ -56,6 +58,8 @@ typedef struct RlimitEntry {
 } RlimitEntry;
 
 typedef struct Definition {
+        Arena *arena; /* of what is not said to be the document's, or in a list of strings: the definition itself, too */
+
         char *name;     /* as people write it */
         char *instance; /* as systemd writes it */
         char *file;     /* where it was read */
@@ -121,6 +125,13 @@ typedef struct Definition {
 Definition *definition_free(Definition *d);
 DEFINE_TRIVIAL_CLEANUP_FUNC(Definition *, definition_free);
 #define _cleanup_definition_ _cleanup_(definition_freep)
+
+/* For who adds to a definition: a text that stands nowhere, and is taken literally (value is copied); the entry of a list,
+ * empty. Nothing of it is released before the definition is. NULL, -ENOMEM: out of memory. */
+int definition_set_text(Definition *d, Text *t, const char *value);
+Text *definition_add_text(Definition *d, TextList *l);
+EnvEntry *definition_add_env(
+                Definition *d, EnvEntry **entries, size_t *n, const char *name, size_t name_length);
 
 /* MCPProxy's docker_isolation block: the global isolation setting (plan/isolation.h decides with it). */
 typedef struct GlobalIsolation {

@@ -209,24 +209,6 @@ void options_done(Options *o) {
         *o = (Options){};
 }
 
-/* A Text without a place: taken literally. */
-static int text_set(Text *t, const char *value) {
-        free(t->pointer);
-        t->pointer = NULL;
-        t->line = t->column = 0;
-        return free_and_strdup(&t->value, value);
-}
-
-static int text_list_add(TextList *l, const char *value) {
-        Text *grown = reallocarray(l->items, l->n_items + 1, sizeof(Text));
-
-        if (!grown)
-                return -ENOMEM;
-        l->items = grown;
-        grown[l->n_items] = (Text){};
-        return text_set(&grown[l->n_items++], value);
-}
-
 static int absolute(const char *path, char **ret) {
         _cleanup_free_ char *cwd = NULL;
 
@@ -241,14 +223,20 @@ static int absolute(const char *path, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-static int add_paths(TextList *l, char *const *paths) {
+static int add_text(Definition *d, TextList *l, const char *value) {
+        Text *t = definition_add_text(d, l);
+
+        return t ? definition_set_text(d, t, value) : -ENOMEM;
+}
+
+static int add_paths(Definition *d, TextList *l, char *const *paths) {
         STRV_FOREACH (path, paths) {
                 _cleanup_free_ char *full = NULL;
                 int r;
 
                 r = absolute(*path, &full);
                 if (r >= 0)
-                        r = text_list_add(l, full);
+                        r = add_text(d, l, full);
                 if (r < 0)
                         return r;
         }
@@ -256,54 +244,37 @@ static int add_paths(TextList *l, char *const *paths) {
 }
 
 static int add_env_entries(Definition *d, char *const *env) {
-        STRV_FOREACH (e, env) {
-                EnvEntry *grown = reallocarray(d->env, d->n_env + 1, sizeof(EnvEntry));
+        STRV_FOREACH (assignment, env) {
+                size_t n = strcspn(*assignment, "=");
+                EnvEntry *e = definition_add_env(d, &d->env, &d->n_env, *assignment, n);
                 int r;
 
-                if (!grown)
+                if (!e)
                         return -ENOMEM;
-                d->env = grown;
-                grown[d->n_env] = (EnvEntry){ .name = strndup(*e, strcspn(*e, "=")) };
-                if (!grown[d->n_env].name)
-                        return -ENOMEM;
-                r = text_set(&grown[d->n_env++].value, strchr(*e, '=') + 1);
+                r = definition_set_text(d, &e->value, *assignment + n + 1);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-static int set_env_file(Definition *d, const char *path) {
+static int set_path(Definition *d, Text *t, const char *path) {
         _cleanup_free_ char *full = NULL;
         int r;
 
         r = absolute(path, &full);
-        return r < 0 ? r : text_set(&d->env_file, full);
+        return r < 0 ? r : definition_set_text(d, t, full);
 }
 
 /* Command and arguments replace the definition's as one. */
 static int set_command(Definition *d, char *const *command) {
         int r;
 
-        r = text_set(&d->command, command[0]);
-        for (size_t i = 0; i < d->args.n_items; i++) {
-                free(d->args.items[i].value);
-                free(d->args.items[i].pointer);
-        }
+        r = definition_set_text(d, &d->command, command[0]);
         d->args.n_items = 0;
         for (size_t i = 1; r >= 0 && command[i]; i++)
-                r = text_list_add(&d->args, command[i]);
+                r = add_text(d, &d->args, command[i]);
         return r;
-}
-
-static int set_working_dir(const Options *o, Definition *d) {
-        _cleanup_free_ char *dir = NULL;
-        int r;
-
-        if (!o->working_dir && d->working_dir.value)
-                return 0;
-        r = absolute(o->working_dir ? o->working_dir : ".", &dir);
-        return r < 0 ? r : text_set(&d->working_dir, dir);
 }
 
 int options_to_definition(const Options *o, Definition **ret, ProblemList *problems) {
@@ -328,23 +299,18 @@ int options_to_definition(const Options *o, Definition **ret, ProblemList *probl
         if (r < 0)
                 return r;
         r = o->command ? set_command(d, o->command) : 0;
+        if (r >= 0 && (o->working_dir || !d->working_dir.value))
+                r = set_path(d, &d->working_dir, o->working_dir ?: ".");
         if (r >= 0)
-                r = set_working_dir(o, d);
+                r = add_paths(d, &d->isolation.write, o->write);
         if (r >= 0)
-                r = add_paths(&d->isolation.write, o->write);
-        if (r >= 0)
-                r = add_paths(&d->isolation.unix_paths, o->unix_paths);
+                r = add_paths(d, &d->isolation.unix_paths, o->unix_paths);
         if (r >= 0)
                 r = add_env_entries(d, o->env);
         if (r >= 0 && o->env_file)
-                r = set_env_file(d, o->env_file);
-        if (r >= 0 && o->manifest) {
-                _cleanup_free_ char *path = NULL;
-
-                r = absolute(o->manifest, &path);
-                if (r >= 0)
-                        r = text_set(&d->isolation.manifest_path, path);
-        }
+                r = set_path(d, &d->env_file, o->env_file);
+        if (r >= 0 && o->manifest)
+                r = set_path(d, &d->isolation.manifest_path, o->manifest);
         if (r < 0)
                 return r;
         if (o->network != NETWORK_UNSET)
