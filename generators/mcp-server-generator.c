@@ -148,7 +148,8 @@ static int write_share(ServerWalk *walk, Output *output, ProblemList *problems, 
         size_t size = server_walk_size(walk);
         int r;
 
-        r = server_walk_each(walk, size * i / n, size * (i + 1) / n, write_server, output);
+        r = server_walk_each(
+                        walk, size * i / n, size * (i + 1) / n, output->context.done, write_server, output);
         log_problems(output->log, problems);
         return r < 0 ? r : output->result;
 }
@@ -199,7 +200,7 @@ static int generate(const Arguments *arguments, RuntimeScope scope, const Log *l
         _cleanup_problems_ ProblemList problems = {};
         _cleanup_close_ int dir_fd = -EBADF;
         Output output = { .log = log };
-        FdBatch written = {};
+        FdBatch done = {};
         int r;
 
         dir_fd = open(arguments->normal_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -210,7 +211,7 @@ static int generate(const Arguments *arguments, RuntimeScope scope, const Log *l
                 .root = arguments->root,
                 .env = environ,
                 .dir_fd = dir_fd,
-                .written = may_keep_open() ? &written : NULL,
+                .done = may_keep_open() ? &done : NULL,
         };
         r = config_paths_init(scope, arguments->root, environ, &paths);
         if (r < 0)
@@ -220,7 +221,7 @@ static int generate(const Arguments *arguments, RuntimeScope scope, const Log *l
         problem_list_done(&problems);
         if (r >= 0)
                 r = write_all(walk, &output, &problems);
-        fd_batch_close(&written);
+        fd_batch_close(&done);
         return r;
 }
 

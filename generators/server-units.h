@@ -14,7 +14,7 @@ typedef struct UnitsContext {
         const char *root; /* in front of every ServerEntry.file, not part of what units say; "" where there is none */
         char *const *env; /* the manager's, which says where a user's credentials are */
         int dir_fd;       /* the generator's normal directory */
-        FdBatch *written; /* what was written and is not closed yet; NULL: nothing is kept */
+        FdBatch *done;    /* what was read or written and is not closed yet; NULL: nothing is kept */
 } UnitsContext;
 
 /* Has this entry units at all? Not where it is masked, nor where it is a remote server of a client's file. */

@@ -43,32 +43,32 @@ static bool make_room(UnitText *t, size_t wanted) {
 }
 
 void unit_text_words(UnitText *t, const char *const *words) {
-        size_t n = 0;
-        char *end;
+        for (const char *const *word = words; *word; word++) {
+                size_t n = strlen(*word);
 
-        if (t->failed)
-                return;
-        for (const char *const *word = words; *word; word++)
-                n += strlen(*word);
-        /* One byte more for the line's end, and one for the text's. */
-        if (!make_room(t, n + 2)) {
-                t->failed = true;
-                return;
+                /* One byte more for the line's end, and one for the text's. */
+                if (t->failed || !make_room(t, n + 2)) {
+                        t->failed = true;
+                        return;
+                }
+                memcpy(t->data + t->size, *word, n);
+                t->size += n;
         }
-        end = t->data + t->size;
-        for (const char *const *word = words; *word; word++)
-                end = stpcpy(end, *word);
-        *end++ = '\n';
-        *end = 0;
-        t->size += n + 1;
+        t->data[t->size++] = '\n';
+        t->data[t->size] = 0;
 }
 
-/* Printable ASCII, and nothing that means something in a unit: the most of what is written. */
+/* Anything but printable ASCII, and what means something in a unit. */
+static const bool special_bytes[256] = {
+        [0 ... 0x1f] = true, /* NUL is one of them */
+        ['%'] = true,        ['\\'] = true, ['"'] = true, ['\''] = true, [0x7f ... 0xff] = true,
+};
+
+/* The most of what is written. */
 static bool is_plain(const char *s) {
-        for (; *s; s++)
-                if (*s < ' ' || *s > '~' || *s == '%' || *s == '\\' || *s == '"' || *s == '\'')
-                        return false;
-        return true;
+        while (!special_bytes[(unsigned char) *s])
+                s++;
+        return *s == 0;
 }
 
 static bool has_control(const char *s) {
@@ -96,12 +96,12 @@ static char *double_characters(const char *s, const char *special, const char *b
         return out;
 }
 
-int unit_text_string(UnitText *t, const char *key, const char *value) {
+int unit_text_string(UnitText *t, const char *before, const char *value) {
         _cleanup_free_ char *without_backslash = NULL, *doubled = NULL, *escaped = NULL;
         char *o;
 
         if (is_plain(value)) {
-                unit_text_line(t, key, "=", value);
+                unit_text_line(t, before, value);
                 return 0;
         }
         o = without_backslash = malloc(strlen(value) * 4 + 1);
@@ -114,7 +114,7 @@ int unit_text_string(UnitText *t, const char *key, const char *value) {
         escaped = doubled ? string_escape_control(doubled) : NULL;
         if (!escaped)
                 return -ENOMEM;
-        unit_text_line(t, key, "=", escaped);
+        unit_text_line(t, before, escaped);
         return 0;
 }
 
@@ -176,14 +176,18 @@ int unit_text_credential(UnitText *t, const char *key, const char *name, const c
 
 void unit_text_usec(UnitText *t, const char *key, uint64_t usec) {
         bool whole = usec % 1000000 == 0;
-        char number[sizeof("18446744073709551615")];
+        char number[sizeof("18446744073709551615")], *begin = number + sizeof(number) - 1;
+        uint64_t n = whole ? usec / 1000000 : usec;
 
         if (usec == UINT64_MAX) {
                 unit_text_line(t, key, "=infinity");
                 return;
         }
-        (void) snprintf(number, sizeof(number), "%" PRIu64, whole ? usec / 1000000 : usec);
-        unit_text_line(t, key, "=", number, whole ? "s" : "us");
+        *begin = 0;
+        do
+                *--begin = (char) ('0' + n % 10);
+        while ((n /= 10) > 0);
+        unit_text_line(t, key, "=", begin, whole ? "s" : "us");
 }
 
 int unit_text_write(UnitText *t, int dir_fd, const char *name, FdBatch *batch) {

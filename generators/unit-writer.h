@@ -24,8 +24,9 @@ void unit_text_done(UnitText *t);
 void unit_text_words(UnitText *t, const char *const *words); /* ends with NULL */
 #define unit_text_line(t, ...) unit_text_words((t), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* A free text (Description=): '%' is doubled, backslashes, control characters and invalid UTF-8 become \xNN. */
-int unit_text_string(UnitText *t, const char *key, const char *value);
+/* A free text (Description=): '%' is doubled, backslashes, control characters and invalid UTF-8 become \xNN. before: text
+ * of our own, the key and what else comes first. */
+int unit_text_string(UnitText *t, const char *before, const char *value);
 
 /* A path that takes the whole line (SourcePath=). -EINVAL: not absolute, or cannot be said in a unit; nothing is
  * written then. */

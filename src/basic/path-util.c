@@ -3,14 +3,24 @@
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 
+static const char *skip_slashes(const char *s) {
+        while (*s == '/')
+                s++;
+        return s;
+}
+
+static size_t name_length(const char *s) {
+        return (size_t) (strchrnul(s, '/') - s);
+}
+
 bool path_startswith(const char *path, const char *prefix) {
         for (;;) {
                 size_t n, m;
 
-                path += strspn(path, "/");
-                prefix += strspn(prefix, "/");
-                n = strcspn(path, "/");
-                m = strcspn(prefix, "/");
+                path = skip_slashes(path);
+                prefix = skip_slashes(prefix);
+                n = name_length(path);
+                m = name_length(prefix);
                 if (m == 0)
                         return true;
                 if (n != m || memcmp(path, prefix, n) != 0)
@@ -32,8 +42,8 @@ char *path_simplify(const char *path) {
         while (*path) {
                 size_t n;
 
-                path += strspn(path, "/");
-                n = strcspn(path, "/");
+                path = skip_slashes(path);
+                n = name_length(path);
                 if (n > 0 && !(n == 1 && *path == '.')) {
                         if (o > out && o[-1] != '/')
                                 *o++ = '/';
@@ -52,8 +62,8 @@ bool path_has_dotdot(const char *path) {
         while (*path) {
                 size_t n;
 
-                path += strspn(path, "/");
-                n = strcspn(path, "/");
+                path = skip_slashes(path);
+                n = name_length(path);
                 if (n == 2 && path[0] == '.' && path[1] == '.')
                         return true;
                 path += n;

@@ -17,7 +17,7 @@ static int read_text(const char *path, uid_t owner, char **ret, size_t *ret_size
         r = trusted_dir_open(dir, owner, &fd, problems);
         if (r < 0)
                 return r;
-        return trusted_file_read(fd, base, path, owner, ret, ret_size, problems);
+        return trusted_file_read(fd, base, path, owner, NULL, ret, ret_size, problems);
 }
 
 static int client_file_load(const char *path, uid_t owner, ClientFile *ret) {

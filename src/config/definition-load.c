@@ -117,7 +117,7 @@ static int load_found(
                         return -ENOMEM;
                 problem_add_collision(problems, path, other_path, s->name);
         }
-        return server_file_load(found->dir, found->file_name, s->name, s->paths->owner, ret, problems);
+        return server_file_load(found->dir, found->file_name, s->name, s->paths->owner, NULL, ret, problems);
 }
 
 /* What cannot be looked into might hold a stronger file, or a mask. */

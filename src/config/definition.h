@@ -194,7 +194,13 @@ DEFINE_TRIVIAL_CLEANUP_FUNC(ServerWalk *, server_walk_free);
 #define _cleanup_server_walk_ _cleanup_(server_walk_freep)
 size_t server_walk_size(const ServerWalk *walk);
 
-/* Reads number first up to the one before behind, each of which can be read once. use() may take what it likes out of the
- * entry, which is released behind it; what it returns below 0 ends the walk and is returned. */
+/* Reads number first up to the one before behind. use() may take what it likes out of the entry, which is released behind
+ * it; what it returns below 0 ends the walk and is returned. What was read is closed with the batch; NULL: at once. */
 typedef int (*server_use_t)(ServerEntry *entry, void *userdata);
-int server_walk_each(ServerWalk *walk, size_t first, size_t behind, server_use_t use, void *userdata);
+int server_walk_each(
+                ServerWalk *walk,
+                size_t first,
+                size_t behind,
+                FdBatch *batch,
+                server_use_t use,
+                void *userdata);

@@ -60,6 +60,7 @@ int server_file_load(
                 const char *file_name,
                 const char *name,
                 uid_t owner,
+                FdBatch *batch,
                 Definition **ret,
                 ProblemList *problems) {
         _cleanup_free_ char *path = NULL, *text = NULL;
@@ -73,7 +74,7 @@ int server_file_load(
                 r = problem_list_copy(problems, &dir->problems);
                 return r < 0 ? r : -EPERM;
         }
-        r = trusted_file_read(dir->fd, file_name, path, owner, &text, &size, problems);
+        r = trusted_file_read(dir->fd, file_name, path, owner, batch, &text, &size, problems);
         if (r < 0)
                 return r;
         return definition_read_text(text, size, name, path, ret, problems);

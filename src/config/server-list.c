@@ -3,20 +3,16 @@
 /* Every server of the search path: all candidates are collected, sorted by instance and strength, and the strongest of
  * each instance is read and handed over before the next one is. */
 
-#include <dirent.h>
-#include <fcntl.h>
-
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "config/client-file-load.h"
 #include "config/definition-read.h"
 #include "config/server-dir.h"
 
+/* Its strings are the walk's. */
 typedef struct Candidate {
-        char *name, *instance;
-        char *file_name;      /* of a server file; NULL: an entry of a client file */
-        const ServerDir *dir; /* of a server file */
-        const ClientFile *client;
+        const char *name, *instance; /* one string where nothing had to be escaped */
+        const char *file_name;       /* of a server file; NULL: an entry of a client file */
         const ClientEntry *entry;
         size_t rank; /* lower is stronger; every client file is weaker than every directory */
 } Candidate;
@@ -27,28 +23,27 @@ struct ServerWalk {
         size_t n_dirs;
         ClientFile *clients;
         size_t n_clients;
+        Arena *arena;
         Candidate *items;
-        size_t n_items, room;
+        size_t n_items;
         size_t *starts; /* of each server: its strongest candidate */
         size_t n_servers;
         ProblemList *problems;
 };
 
-static void candidate_done(Candidate *c) {
-        free(c->name);
-        free(c->instance);
-        free(c->file_name);
+static const ClientFile *candidate_client(const ServerWalk *walk, const Candidate *c) {
+        return walk->clients + (c->rank - walk->n_dirs);
 }
 
-static char *candidate_path(const Candidate *c) {
-        return c->client ? strdup(c->client->path) : path_join(c->dir->path, c->file_name);
+static char *candidate_path(const ServerWalk *walk, const Candidate *c) {
+        return c->file_name ? path_join(walk->dirs[c->rank].path, c->file_name)
+                            : strdup(candidate_client(walk, c)->path);
 }
 
 ServerWalk *server_walk_free(ServerWalk *walk) {
         if (!walk)
                 return NULL;
-        for (size_t i = 0; i < walk->n_items; i++)
-                candidate_done(walk->items + i);
+        arena_free(walk->arena);
         free(walk->items);
         free(walk->starts);
         server_dirs_free(walk->dirs, walk->n_dirs);
@@ -60,82 +55,71 @@ ServerWalk *server_walk_free(ServerWalk *walk) {
 static int walk_reserve(ServerWalk *c) {
         Candidate *grown;
 
-        if (c->n_items < c->room)
+        /* The capacity is the next power of two. */
+        if ((c->n_items & (c->n_items - 1)) != 0)
                 return 0;
-        grown = reallocarray(c->items, MAX(c->room * 2, (size_t) 16), sizeof(Candidate));
+        grown = reallocarray(c->items, MAX(c->n_items * 2, (size_t) 1), sizeof(Candidate));
         if (!grown)
                 return -ENOMEM;
         c->items = grown;
-        c->room = MAX(c->room * 2, (size_t) 16);
         return 0;
 }
 
-/* Takes ownership of item's strings, also on failure. */
-static int walk_add(ServerWalk *c, Candidate *item) {
-        int r;
+static int note_bad_name(ServerWalk *c, const Candidate *item, const char *name, int error) {
+        _cleanup_free_ char *path = candidate_path(c, item);
 
-        r = item->name ? server_name_escape(item->name, &item->instance) : -ENOMEM;
-        if (r >= 0)
-                r = walk_reserve(c);
-        if (r >= 0) {
-                c->items[c->n_items++] = *item;
-                return 0;
-        }
-        if (r == -EINVAL || r == -ENAMETOOLONG) {
-                _cleanup_free_ char *path = candidate_path(item);
-
-                problem_add_name(c->problems, path, item->name, r);
-                r = path ? 0 : -ENOMEM;
-        }
-        candidate_done(item);
-        return r;
+        if (!path)
+                return -ENOMEM;
+        problem_add_name(c->problems, path, name, error);
+        return 0;
 }
 
-static int collect_file(ServerWalk *c, size_t rank, const char *file_name) {
-        Candidate item = { .dir = c->dirs + rank, .rank = rank };
+/* Adds item, whose strings are copied. */
+static int walk_add(ServerWalk *c, Candidate item, const char *name) {
+        _cleanup_free_ char *instance = NULL;
         int r;
 
-        r = server_file_name_parse(file_name, &item.name);
-        if (r == -EINVAL)
-                return 0;
+        r = server_name_escape(name, &instance);
+        if (r == -EINVAL || r == -ENAMETOOLONG)
+                return note_bad_name(c, &item, name, r);
+        if (r >= 0)
+                r = walk_reserve(c);
         if (r < 0)
                 return r;
-        item.file_name = strdup(file_name);
-        if (!item.file_name) {
-                candidate_done(&item);
+        item.instance = arena_copy(&c->arena, instance, strlen(instance));
+        item.name = streq(name, instance) ? item.instance : arena_copy(&c->arena, name, strlen(name));
+        if (item.file_name)
+                item.file_name = arena_copy(&c->arena, item.file_name, strlen(item.file_name));
+        if (!item.instance || !item.name || (!item.entry && !item.file_name))
                 return -ENOMEM;
-        }
-        return walk_add(c, &item);
+        c->items[c->n_items++] = item;
+        return 0;
+}
+
+typedef struct Collecting {
+        ServerWalk *walk;
+        size_t rank;
+} Collecting;
+
+static int collect_file(const char *file_name, unsigned char type _unused_, void *userdata) {
+        const Collecting *collecting = userdata;
+        const Candidate item = { .file_name = file_name, .rank = collecting->rank };
+        _cleanup_free_ char *name = NULL;
+        int r;
+
+        r = server_file_name_parse(file_name, &name);
+        if (r == -EINVAL)
+                return 0;
+        return r < 0 ? r : walk_add(collecting->walk, item, name);
 }
 
 static int collect_dir(ServerWalk *c, size_t rank) {
+        Collecting collecting = { c, rank };
         ServerDir *dir = c->dirs + rank;
-        struct dirent *de;
-        DIR *stream;
-        int fd, r = 0;
 
         if (problem_list_copy(c->problems, &dir->problems) < 0)
                 return -ENOMEM;
-        if (dir->fd < 0)
-                return 0;
-        fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        stream = fd < 0 ? NULL : fdopendir(fd);
-        if (!stream) {
-                r = -errno;
-                (void) safe_close(fd);
-                return r;
-        }
-        while (r >= 0) {
-                errno = 0;
-                de = readdir(stream);
-                if (!de) {
-                        r = -errno;
-                        break;
-                }
-                r = collect_file(c, rank, de->d_name);
-        }
-        (void) closedir(stream);
-        return r;
+        return dir->fd < 0 ? 0 : dir_each(dir->fd, collect_file, &collecting);
 }
 
 static int collect_client(ServerWalk *c, size_t i) {
@@ -145,10 +129,9 @@ static int collect_client(ServerWalk *c, size_t i) {
         problem_list_take(c->problems, &f->problems);
         problem_list_take(c->problems, &f->global_problems);
         for (size_t j = 0; j < f->n_entries; j++) {
-                Candidate item = { .client = f, .entry = f->entries + j, .rank = c->n_dirs + i };
+                const Candidate item = { .entry = f->entries + j, .rank = c->n_dirs + i };
 
-                item.name = strdup(f->entries[j].name);
-                r = walk_add(c, &item);
+                r = walk_add(c, item, f->entries[j].name);
                 if (r < 0)
                         return r;
         }
@@ -195,7 +178,7 @@ static int compare_servers(const void *a, const void *b) {
 static int note_losers(ServerWalk *c, const Candidate *winner, size_t n, ServerEntry *entry) {
         for (size_t i = 1; i < n; i++) {
                 const Candidate *other = winner + i;
-                _cleanup_free_ char *path = candidate_path(other);
+                _cleanup_free_ char *path = candidate_path(c, other);
                 int r;
 
                 if (!path)
@@ -212,25 +195,31 @@ static int note_losers(ServerWalk *c, const Candidate *winner, size_t n, ServerE
         return 0;
 }
 
-static int read_winner(ServerWalk *c, Candidate *winner, size_t n, ServerEntry *entry) {
+static int read_winner(
+                ServerWalk *c, const Candidate *winner, size_t n, FdBatch *batch, ServerEntry *entry) {
         int r;
 
-        entry->file = candidate_path(winner);
-        if (!entry->file)
+        entry->file = candidate_path(c, winner);
+        entry->name = strdup(winner->name);
+        entry->instance = strdup(winner->instance);
+        if (!entry->file || !entry->name || !entry->instance)
                 return -ENOMEM;
-        entry->name = TAKE_PTR(winner->name);
-        entry->instance = TAKE_PTR(winner->instance);
         r = note_losers(c, winner, n, entry);
         if (r < 0)
                 return r;
         if (winner->entry)
-                r = client_entry_read(winner->client, winner->entry, &entry->definition, &entry->problems);
+                r = client_entry_read(
+                                candidate_client(c, winner),
+                                winner->entry,
+                                &entry->definition,
+                                &entry->problems);
         else
                 r = server_file_load(
-                                winner->dir,
+                                c->dirs + winner->rank,
                                 winner->file_name,
                                 entry->name,
                                 c->paths->owner,
+                                batch,
                                 &entry->definition,
                                 &entry->problems);
         if (r == -ERFKILL)
@@ -290,14 +279,20 @@ size_t server_walk_size(const ServerWalk *walk) {
         return walk->n_servers;
 }
 
-int server_walk_each(ServerWalk *walk, size_t first, size_t behind, server_use_t use, void *userdata) {
+int server_walk_each(
+                ServerWalk *walk,
+                size_t first,
+                size_t behind,
+                FdBatch *batch,
+                server_use_t use,
+                void *userdata) {
         for (size_t i = first; i < behind; i++) {
                 size_t start = walk->starts[i];
                 size_t end = i + 1 < walk->n_servers ? walk->starts[i + 1] : walk->n_items;
                 ServerEntry entry = {};
                 int r;
 
-                r = read_winner(walk, walk->items + start, end - start, &entry);
+                r = read_winner(walk, walk->items + start, end - start, batch, &entry);
                 if (r >= 0)
                         r = use(&entry, userdata);
                 entry_done(&entry);
@@ -326,7 +321,7 @@ int server_list_load(const ConfigPaths *paths, ServerList *ret) {
         list.items = calloc(MAX(walk->n_servers, (size_t) 1), sizeof(ServerEntry));
         if (!list.items)
                 return -ENOMEM;
-        r = server_walk_each(walk, 0, walk->n_servers, keep, &list);
+        r = server_walk_each(walk, 0, walk->n_servers, NULL, keep, &list);
         if (r < 0)
                 return r;
         list.global = client_files_take_global(walk->clients, walk->n_clients);

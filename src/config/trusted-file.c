@@ -88,23 +88,14 @@ static int open_file(int dir_fd, const char *name, const char *path, ProblemList
         return -ENOTDIR;
 }
 
-int trusted_file_read(
-                int dir_fd,
-                const char *name,
-                const char *path,
-                uid_t owner,
-                char **ret,
-                size_t *ret_size,
-                ProblemList *problems) {
-        _cleanup_close_ int fd = -EBADF;
+/* An open file's text, if it may be read. */
+static int read_file(
+                int fd, const char *path, uid_t owner, char **ret, size_t *ret_size, ProblemList *problems) {
         _cleanup_free_ char *text = NULL;
         struct stat st;
         size_t size;
         int r;
 
-        fd = open_file(dir_fd, name, path, problems);
-        if (fd < 0)
-                return fd;
         if (fstat(fd, &st) < 0)
                 return complain_errno(problems, path, -errno);
         if (is_null_device(&st))
@@ -141,4 +132,26 @@ int trusted_file_read(
         *ret = TAKE_PTR(text);
         *ret_size = size;
         return 0;
+}
+
+int trusted_file_read(
+                int dir_fd,
+                const char *name,
+                const char *path,
+                uid_t owner,
+                FdBatch *batch,
+                char **ret,
+                size_t *ret_size,
+                ProblemList *problems) {
+        int fd, r;
+
+        fd = open_file(dir_fd, name, path, problems);
+        if (fd < 0)
+                return fd;
+        r = read_file(fd, path, owner, ret, ret_size, problems);
+        if (batch)
+                fd_batch_add(batch, fd);
+        else
+                (void) safe_close(fd);
+        return r;
 }

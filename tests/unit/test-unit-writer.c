@@ -34,7 +34,7 @@ TEST(string_is_one_line_without_specifiers) {
                 _cleanup_unit_text_ UnitText t = {};
 
                 ASSERT_OK(unit_text_open(&t));
-                ASSERT_OK(unit_text_string(&t, "K", table[i].value));
+                ASSERT_OK(unit_text_string(&t, "K=", table[i].value));
                 ASSERT_STREQ(text(&t), table[i].expected);
         }
 }
