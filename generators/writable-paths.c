@@ -10,7 +10,8 @@
 
 #include "writable-paths.h"
 
-#define STATE_DIR "/var/lib/mcp"
+#define STATE_DIR  "/var/lib/mcp"
+#define CANNOT_SAY "a unit file cannot name it"
 
 static void warn(const Definition *d, ProblemList *problems, const char *pointer, const char *what) {
         problem_add(problems,
@@ -30,31 +31,33 @@ static bool is_below(const char *path, const char *directory) {
         return path_startswith(path, directory) && !path_startswith(directory, path);
 }
 
-static int add_path(
-                UnitText *t,
-                const Definition *d,
-                const char *path,
-                const char *pointer,
-                ProblemList *problems) {
+/* -EINVAL: a unit file cannot name it. */
+static int add_path(UnitText *t, const char *path) {
         bool temporary = is_below(path, "/tmp") || is_below(path, "/var/tmp");
-        int r;
 
         /* PrivateTmp= hides what is below these; a colon would start the destination of BindPaths=. */
         if (temporary && strchr(path, ':'))
-                r = -EINVAL;
-        else
-                r = unit_text_quoted_path(t, temporary ? "BindPaths" : "ReadWritePaths", "-", path);
-        if (r != -EINVAL)
-                return r;
-        warn(d, problems, pointer, "a unit file cannot name it");
-        return 0;
+                return -EINVAL;
+        return unit_text_quoted_path(t, temporary ? "BindPaths" : "ReadWritePaths", "-", path);
+}
+
+static void warn_of_text(const Definition *d, ProblemList *problems, const Text *t, const char *what) {
+        _cleanup_free_ char *pointer = t->at ? json_pointer(t->at) : NULL;
+
+        warn(d, problems, pointer, what);
 }
 
 /* What has references or starts with "~/" is below the server's own directory, or known to the supervisor only. */
 static int add_text(UnitText *t, const Definition *d, const Text *path, ProblemList *problems) {
+        int r;
+
         if (!path->value || !path_is_absolute(path->value) || strstr(path->value, "${"))
                 return 0;
-        return add_path(t, d, path->value, path->pointer, problems);
+        r = add_path(t, path->value);
+        if (r != -EINVAL)
+                return r;
+        warn_of_text(d, problems, path, CANNOT_SAY);
+        return 0;
 }
 
 /* Where the manifest can be read: only what is there in early boot. NULL: not there. */
@@ -110,10 +113,10 @@ static int load_manifest(
                 file = manifest_file(d, root);
                 r = file ? read_regular(file, &text, &size) : -ENOENT;
                 if (r < 0)
-                        warn(d,
-                             problems,
-                             d->isolation.manifest_path.pointer,
-                             "its manifest cannot be read in early boot");
+                        warn_of_text(d,
+                                     problems,
+                                     &d->isolation.manifest_path,
+                                     "its manifest cannot be read in early boot");
                 else
                         r = manifest_read_text(text, size, &context, ret, &ignored);
         }
@@ -132,8 +135,13 @@ static int add_manifest(UnitText *t, const Definition *d, const char *root, Prob
         for (size_t i = 0; r >= 0 && manifest && i < manifest->n_grants; i++) {
                 const ManifestGrant *g = &manifest->grants[i];
 
-                if (g->access != GRANT_READ && !path_startswith(g->path, home))
-                        r = add_path(t, d, g->path, g->pointer, problems);
+                if (g->access == GRANT_READ || path_startswith(g->path, home))
+                        continue;
+                r = add_path(t, g->path);
+                if (r == -EINVAL) {
+                        warn(d, problems, g->pointer, CANNOT_SAY);
+                        r = 0;
+                }
         }
         return r;
 }

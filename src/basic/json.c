@@ -664,40 +664,20 @@ static char *pointer_token(const JsonValue *v, char *end) {
         return end;
 }
 
-/* How many bytes the pointer of v has at most, with its NUL. */
-static size_t pointer_room(const JsonValue *v) {
-        size_t room = 1;
-
-        for (const JsonValue *at = v; at->parent; at = at->parent)
-                room += 1 + (at->key ? strlen(at->key) * 2 : INDEX_MAX);
-        return room;
-}
-
-/* Writes it so that it ends with that room; returns where it begins. */
-static char *write_pointer(const JsonValue *v, char *text, size_t room) {
-        char *begin = text + room - 1;
-
-        *begin = 0;
-        for (const JsonValue *at = v; at->parent; at = at->parent)
-                begin = pointer_token(at, begin);
-        return begin;
-}
-
 char *json_pointer(const JsonValue *v) {
-        size_t room = pointer_room(v);
+        size_t room = 1, length;
         char *text, *begin;
 
+        for (const JsonValue *at = v; at && at->parent; at = at->parent)
+                room += 1 + (at->key ? strlen(at->key) * 2 : INDEX_MAX);
         text = malloc(room);
         if (!text)
                 return NULL;
-        begin = write_pointer(v, text, room);
-        memmove(text, begin, (size_t) (text + room - begin));
+        begin = text + room - 1;
+        *begin = 0;
+        for (const JsonValue *at = v; at && at->parent; at = at->parent)
+                begin = pointer_token(at, begin);
+        length = (size_t) (text + room - begin);
+        memmove(text, begin, length);
         return text;
-}
-
-char *json_pointer_take(const JsonValue *v, Arena **arena) {
-        size_t room = pointer_room(v);
-        char *text = arena_take(arena, room);
-
-        return text ? write_pointer(v, text, room) : NULL;
 }

@@ -82,7 +82,6 @@ JsonValue *json_get(const JsonValue *v, const char *key);
 
 /* The JSON pointer (RFC 6901) of v, "" for the root. NULL: out of memory. */
 char *json_pointer(const JsonValue *v);
-char *json_pointer_take(const JsonValue *v, Arena **arena); /* released with the arena */
 
 /* Iterates over the items of v (NULL allowed); item is a JsonValue * declared before. */
 #define JSON_FOREACH(item, v)                                                                           \

@@ -12,7 +12,7 @@ static void check_transport(DefinitionReader *reader, const JsonValue *entry) {
         bool own = d->dialect == DIALECT_OWN;
         const JsonValue *at = reader->remote ?: reader->url, *command;
 
-        d->remote = reader->remote || (!reader->stdio && !d->command.pointer && reader->url);
+        d->remote = reader->remote || (!reader->stdio && !d->command.at && reader->url);
         if (d->remote) {
                 problem_add(reader->problems,
                             own ? PROBLEM_ERROR : PROBLEM_NOTE,
@@ -26,7 +26,7 @@ static void check_transport(DefinitionReader *reader, const JsonValue *entry) {
         }
         command = json_get(entry, "command");
         /* One of the wrong type has been complained about already. */
-        if (!d->command.pointer && (!command || command->type == JSON_NULL || command->type == JSON_STRING))
+        if (!d->command.at && (!command || command->type == JSON_NULL || command->type == JSON_STRING))
                 complain(reader,
                          entry,
                          "MCP-C-NO-COMMAND",
@@ -45,16 +45,12 @@ static void check_launcher(DefinitionReader *reader) {
         base = path_basename(command->value);
         if (!strv_contains((char *const *) launchers, base))
                 return;
-        problem_add_at(reader->problems,
-                       PROBLEM_ERROR,
-                       "MCP-C-NO-ARGS",
-                       reader->d->file,
-                       command->line,
-                       command->column,
-                       command->pointer,
-                       "Name the package in \"args\".",
-                       "%s without arguments runs no server.",
-                       base);
+        complain(reader,
+                 command->at,
+                 "MCP-C-NO-ARGS",
+                 "Name the package in \"args\".",
+                 "%s without arguments runs no server.",
+                 base);
 }
 
 static void check_enabled(DefinitionReader *reader) {
@@ -129,20 +125,14 @@ static void check_credentials(DefinitionReader *reader) {
 
         for (size_t i = 0; i < d->n_credentials; i++)
                 for (size_t k = 0; k < d->n_env; k++) {
-                        const Text *at = &d->credentials[i].value;
-
                         if (!streq(d->credentials[i].name, d->env[k].name))
                                 continue;
-                        problem_add_at(reader->problems,
-                                       PROBLEM_ERROR,
-                                       "MCP-C-CREDENTIAL",
-                                       d->file,
-                                       at->line,
-                                       at->column,
-                                       at->pointer,
-                                       "Remove it from \"env\".",
-                                       "The variable \"%s\" is both in \"env\" and in \"credentials\".",
-                                       d->credentials[i].name);
+                        complain(reader,
+                                 d->credentials[i].value.at,
+                                 "MCP-C-CREDENTIAL",
+                                 "Remove it from \"env\".",
+                                 "The variable \"%s\" is both in \"env\" and in \"credentials\".",
+                                 d->credentials[i].name);
                         break;
                 }
 }

@@ -40,24 +40,8 @@ bool field_expect_string(DefinitionReader *reader, const Field *field, const Jso
         return field_expect(reader, field, v, JSON_STRING) && string_is_whole(reader, v);
 }
 
-/* value NULL: there is none, but a place. */
-static int text_set(DefinitionReader *reader, Text *t, const JsonValue *v, const char *value) {
-        char *pointer = json_pointer_take(v, &reader->d->arena);
-
-        if (!pointer)
-                return -ENOMEM;
-        if (value) {
-                int r;
-
-                r = definition_set_text(reader->d, t, value);
-                if (r < 0)
-                        return r;
-        } else
-                t->value = NULL;
-        t->line = v->line;
-        t->column = v->column;
-        t->pointer = pointer;
-        return 0;
+static void text_set(Text *t, const JsonValue *v) {
+        *t = (Text){ .value = v->string, .at = v };
 }
 
 int definition_ignore(DefinitionReader *reader, const JsonValue *v) {
@@ -141,7 +125,8 @@ int field_read_command(DefinitionReader *reader, const Field *field, const JsonV
                          "MCP-C-COMMAND-LINE",
                          "Put the program in \"command\" and every argument into \"args\".",
                          "\"command\" is one program, not a command line: no shell takes it apart.");
-        return text_set(reader, field_target(reader, field), v, s);
+        text_set(field_target(reader, field), v);
+        return 0;
 }
 
 int field_read_path(DefinitionReader *reader, const Field *field, const JsonValue *v) {
@@ -156,7 +141,9 @@ int field_read_path(DefinitionReader *reader, const Field *field, const JsonValu
         if (!what)
                 return -ENOMEM;
         (void) check_path(reader, what, v);
-        if (t->pointer)
+        if (t->at) {
+                _cleanup_free_ char *other = json_pointer(t->at);
+
                 problem_add_key(reader->problems,
                                 PROBLEM_ERROR,
                                 "MCP-C-TWICE",
@@ -165,8 +152,10 @@ int field_read_path(DefinitionReader *reader, const Field *field, const JsonValu
                                 "Keep one of them.",
                                 "\"%s\" says again what %s says.",
                                 field->name,
-                                t->pointer);
-        return text_set(reader, t, v, v->string);
+                                strempty(other));
+        }
+        text_set(t, v);
+        return 0;
 }
 
 /* An array of strings. what: of paths, each one rooted; NULL: of any text. */
@@ -178,7 +167,6 @@ static int read_strings(
                 TextList *l) {
         const JsonValue *item;
         Text *t;
-        int r;
 
         if (!field_expect(reader, field, v, JSON_ARRAY))
                 return 0;
@@ -198,9 +186,7 @@ static int read_strings(
                 t = definition_add_text(reader->d, l);
                 if (!t)
                         return -ENOMEM;
-                r = text_set(reader, t, item, item->string);
-                if (r < 0)
-                        return r;
+                text_set(t, item);
         }
         return 0;
 }
@@ -259,21 +245,17 @@ static char *number_to_string(const JsonValue *v) {
         return strdup(s);
 }
 
-/* The value of a variable as text. Only VS Code knows numbers, and null for "remove it". *ret: NULL for that, else v's own
- * string or *ret_made. */
-static int env_value(
-                DefinitionReader *reader,
-                const JsonValue *v,
-                bool *ret_use,
-                const char **ret,
-                char **ret_made) {
+/* The value of a variable as text. Only VS Code knows numbers, and null for "remove it". */
+static int env_value(DefinitionReader *reader, const JsonValue *v, bool *ret_use, const char **ret) {
         bool lenient = reader->d->dialect == DIALECT_VSCODE;
 
         *ret_use = true;
         if (lenient && v->type == JSON_NULL)
                 *ret = NULL;
         else if (lenient && (v->type == JSON_INTEGER || v->type == JSON_REAL)) {
-                *ret = *ret_made = number_to_string(v);
+                _cleanup_free_ char *made = number_to_string(v);
+
+                *ret = made ? arena_copy(&reader->d->arena, made, strlen(made)) : NULL;
                 if (!*ret)
                         return -ENOMEM;
         } else if (v->type != JSON_STRING) {
@@ -299,24 +281,21 @@ int field_read_env(DefinitionReader *reader, const Field *field, const JsonValue
         if (!field_expect(reader, field, v, JSON_OBJECT))
                 return 0;
         JSON_FOREACH (item, v) {
-                _cleanup_free_ char *made = NULL;
                 const char *value = NULL;
                 EnvEntry *e;
                 bool use;
 
                 if (!check_variable(reader, item))
                         continue;
-                r = env_value(reader, item, &use, &value, &made);
+                r = env_value(reader, item, &use, &value);
                 if (r < 0)
                         return r;
                 if (!use)
                         continue;
-                e = definition_add_env(d, &d->env, &d->n_env, item->key, strlen(item->key));
+                e = definition_add_env(d, &d->env, &d->n_env);
                 if (!e)
                         return -ENOMEM;
-                r = text_set(reader, &e->value, item, value);
-                if (r < 0)
-                        return r;
+                *e = (EnvEntry){ .name = item->key, .value = { .value = value, .at = item } };
         }
         return 0;
 }
@@ -335,7 +314,6 @@ static bool credential_name_is_valid(const char *s) {
 int field_read_credentials(DefinitionReader *reader, const Field *field, const JsonValue *v) {
         Definition *d = reader->d;
         const JsonValue *item;
-        int r;
 
         if (!field_expect(reader, field, v, JSON_OBJECT))
                 return 0;
@@ -352,12 +330,11 @@ int field_read_credentials(DefinitionReader *reader, const Field *field, const J
                                  "This is no name of a credential.");
                         continue;
                 }
-                e = definition_add_env(d, &d->credentials, &d->n_credentials, item->key, strlen(item->key));
+                e = definition_add_env(d, &d->credentials, &d->n_credentials);
                 if (!e)
                         return -ENOMEM;
-                r = text_set(reader, &e->value, item, item->string);
-                if (r < 0)
-                        return r;
+                e->name = item->key;
+                text_set(&e->value, item);
         }
         return 0;
 }
@@ -423,7 +400,8 @@ int field_read_mode(DefinitionReader *reader, const Field *field, const JsonValu
         if (!field_expect_string(reader, field, v) || isempty(v->string))
                 return 0;
         (void) find_choice(reader, field, v);
-        return text_set(reader, field_target(reader, field), v, v->string);
+        text_set(field_target(reader, field), v);
+        return 0;
 }
 
 static bool read_transport(DefinitionReader *reader, const JsonValue *v) {
@@ -485,5 +463,6 @@ int field_read_manifest(DefinitionReader *reader, const Field *field, const Json
                 return 0;
         if (isempty(v->string))
                 complain(reader, v, "MCP-C-EMPTY", NULL, "\"manifest\" may not be empty.");
-        return text_set(reader, &d->isolation.manifest_path, v, v->string);
+        text_set(&d->isolation.manifest_path, v);
+        return 0;
 }

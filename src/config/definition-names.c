@@ -35,14 +35,8 @@ static bool check_user(DefinitionReader *reader, const Field *field, const JsonV
 }
 
 int field_read_user(DefinitionReader *reader, const Field *field, const JsonValue *v) {
-        char *copy;
-
-        if (!check_user(reader, field, v))
-                return 0;
-        copy = arena_copy(&reader->d->arena, v->string, v->string_length);
-        if (!copy)
-                return -ENOMEM;
-        *(char **) field_target(reader, field) = copy;
+        if (check_user(reader, field, v))
+                *(const char **) field_target(reader, field) = v->string;
         return 0;
 }
 

@@ -33,15 +33,13 @@ Text *definition_add_text(Definition *d, TextList *l) {
         return grown + l->n_items++;
 }
 
-EnvEntry *definition_add_env(
-                Definition *d, EnvEntry **entries, size_t *n, const char *name, size_t name_length) {
+EnvEntry *definition_add_env(Definition *d, EnvEntry **entries, size_t *n) {
         EnvEntry *grown = arena_grow(&d->arena, *entries, *n, sizeof(EnvEntry));
-        char *copy = arena_copy(&d->arena, name, name_length);
 
-        if (!grown || !copy)
+        if (!grown)
                 return NULL;
         *entries = grown;
-        grown[*n] = (EnvEntry){ .name = copy };
+        grown[*n] = (EnvEntry){};
         return grown + (*n)++;
 }
 

@@ -16,11 +16,10 @@
 #define LIMIT_UNSET    UINT64_MAX       /* not given */
 #define LIMIT_INFINITY (UINT64_MAX - 1) /* given as "infinity"/"unlimited" */
 
-/* A string of the file and where it stands, for problems found later. */
+/* A string of the file and where it stands, for problems found later. Both are the document's. */
 typedef struct Text {
-        char *value;
-        unsigned line, column;
-        char *pointer;
+        const char *value;
+        const JsonValue *at; /* NULL: nowhere, it came from a command line */
 } Text;
 
 typedef struct TextList {
@@ -29,7 +28,7 @@ typedef struct TextList {
 } TextList;
 
 typedef struct EnvEntry {
-        char *name;
+        const char *name;
         Text value; /* value.value NULL: remove the variable (VS Code's null) */
 } EnvEntry;
 
@@ -58,7 +57,7 @@ typedef struct RlimitEntry {
 } RlimitEntry;
 
 typedef struct Definition {
-        Arena *arena; /* of what is not said to be the document's, or in a list of strings: the definition itself, too */
+        Arena *arena; /* of all that is neither the document's nor a list of strings: the definition itself, too */
 
         char *name;     /* as people write it */
         char *instance; /* as systemd writes it */
@@ -110,7 +109,7 @@ typedef struct Definition {
         struct {
                 char **users, **groups; /* both NULL: group "mcp" */
         } access;
-        char *user; /* NULL: a dynamic user */
+        const char *user; /* NULL: a dynamic user; the document's */
 
         EnvEntry *credentials; /* name: variable, value: credential's name */
         size_t n_credentials;
@@ -126,12 +125,11 @@ Definition *definition_free(Definition *d);
 DEFINE_TRIVIAL_CLEANUP_FUNC(Definition *, definition_free);
 #define _cleanup_definition_ _cleanup_(definition_freep)
 
-/* For who adds to a definition: a text that stands nowhere, and is taken literally (value is copied); the entry of a list,
- * empty. Nothing of it is released before the definition is. NULL, -ENOMEM: out of memory. */
+/* For who adds to a definition: a text from a command line (value is copied); the entry of a list, empty. Nothing of it is
+ * released before the definition is. NULL, -ENOMEM: out of memory. */
 int definition_set_text(Definition *d, Text *t, const char *value);
 Text *definition_add_text(Definition *d, TextList *l);
-EnvEntry *definition_add_env(
-                Definition *d, EnvEntry **entries, size_t *n, const char *name, size_t name_length);
+EnvEntry *definition_add_env(Definition *d, EnvEntry **entries, size_t *n);
 
 /* MCPProxy's docker_isolation block: the global isolation setting (plan/isolation.h decides with it). */
 typedef struct GlobalIsolation {

@@ -46,16 +46,14 @@ _printf_(3, 4) static int refuse(Expander *e, const char *remedy, const char *fo
                 message = NULL;
                 return -ENOMEM;
         }
-        problem_add_at(e->problems,
-                       PROBLEM_ERROR,
-                       "MCP-C-REFERENCE",
-                       e->d->file,
-                       e->text->line,
-                       e->text->column,
-                       e->text->pointer,
-                       remedy,
-                       "%s",
-                       message);
+        problem_add(e->problems,
+                    PROBLEM_ERROR,
+                    "MCP-C-REFERENCE",
+                    e->d->file,
+                    e->text->at,
+                    remedy,
+                    "%s",
+                    message);
         e->failed = true;
         return 0;
 }

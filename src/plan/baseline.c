@@ -387,7 +387,7 @@ static int find_closed_working_dir(PlanContext *c) {
         const HouseKeys *keys;
         int r;
 
-        if (!c->plan->working_dir || c->d->working_dir.line > 0)
+        if (!c->plan->working_dir || c->d->working_dir.at)
                 return 0;
         r = c->host->resolve(c->host->userdata, c->plan->working_dir, &facts);
         if (r >= 0)

@@ -308,7 +308,7 @@ const Text *plan_rule_text(const PlanContext *c, const PathRule *rule) {
 /* A working directory that no file names is mcp-sandbox's current one: nobody asked for it to be writable. */
 bool plan_rule_is_implicit(const PlanContext *c, const PathRule *rule) {
         if (streq(rule->source, "baseline: working directory"))
-                return c->d->working_dir.line == 0;
+                return !c->d->working_dir.at;
         return startswith(rule->source, "baseline: ") && (rule->flags & (RULE_OPTIONAL | RULE_CREATE));
 }
 

@@ -16,8 +16,6 @@ static void add_at_path_key(
                 const char *remedy,
                 char *message) {
         _cleanup_free_ char *owned = message;
-        const Text *t = &d->isolation.manifest_path;
-        JsonValue *at = json_get(json_get(d->entry, "isolation"), "manifest");
 
         if (!owned) {
                 problems->failed = true;
@@ -27,7 +25,7 @@ static void add_at_path_key(
                     PROBLEM_ERROR,
                     code,
                     d->file,
-                    at && t->line == at->line ? at : NULL,
+                    d->isolation.manifest_path.at,
                     remedy,
                     "%s",
                     owned);

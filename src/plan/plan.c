@@ -23,16 +23,7 @@ static void _printf_(6, 0)
                 c->problems->failed = true;
                 return;
         }
-        problem_add_at(c->problems,
-                       level,
-                       code,
-                       c->d->file,
-                       at ? at->line : 0,
-                       at ? at->column : 0,
-                       at ? at->pointer : NULL,
-                       remedy,
-                       "%s",
-                       text);
+        problem_add(c->problems, level, code, c->d->file, at ? at->at : NULL, remedy, "%s", text);
 }
 
 void plan_problem(
@@ -67,7 +58,7 @@ void plan_refuse(
 
 int plan_expand(const PlanContext *c, const Text *text, bool path, char **ret) {
         /* What has no place in a file came from a command line, where the shell has done all the expanding. */
-        if (text->line == 0) {
+        if (!text->at) {
                 *ret = strdup(text->value);
                 return *ret ? 0 : -ENOMEM;
         }

@@ -246,10 +246,13 @@ static int add_paths(Definition *d, TextList *l, char *const *paths) {
 static int add_env_entries(Definition *d, char *const *env) {
         STRV_FOREACH (assignment, env) {
                 size_t n = strcspn(*assignment, "=");
-                EnvEntry *e = definition_add_env(d, &d->env, &d->n_env, *assignment, n);
+                EnvEntry *e = definition_add_env(d, &d->env, &d->n_env);
                 int r;
 
                 if (!e)
+                        return -ENOMEM;
+                e->name = arena_copy(&d->arena, *assignment, n);
+                if (!e->name)
                         return -ENOMEM;
                 r = definition_set_text(d, &e->value, *assignment + n + 1);
                 if (r < 0)

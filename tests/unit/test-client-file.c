@@ -49,6 +49,7 @@ TEST(mcpproxy_array) {
                         "    \"env\": { \"T\": \"${env:T}\" }, \"init_timeout\": \"90s\",\n"
                         "    \"isolation\": { \"mode\": \"\", \"enabled\": null, \"extra_args\": [] } } ] }",
                         "notes");
+        _cleanup_free_ char *pointer = NULL;
 
         ASSERT_EQ(r.file.dialect, DIALECT_MCPPROXY);
         ASSERT_TRUE(r.file.global.present);
@@ -59,8 +60,9 @@ TEST(mcpproxy_array) {
         ASSERT_EQ(r.d->start_timeout_usec, 90 * USEC_PER_SEC);
         ASSERT_NULL(r.d->working_dir.value);
         ASSERT_NULL(r.d->isolation.mode.value);
-        ASSERT_STREQ(r.d->args.items[0].pointer, "/mcpServers/0/args/0");
-        ASSERT_EQ(r.d->args.items[0].line, 3);
+        pointer = json_pointer(r.d->args.items[0].at);
+        ASSERT_STREQ(pointer, "/mcpServers/0/args/0");
+        ASSERT_EQ(r.d->args.items[0].at->line, 3);
         /* Enabled, and told so: MCPProxy itself would not have. */
         ASSERT_TRUE(r.d->enabled);
         ASSERT_EQ(find_problem(&r.problems, "MCP-C-ENABLED")->level, PROBLEM_NOTE);
@@ -159,12 +161,14 @@ TEST(vscode) {
                                     "  \"envFile\": \"${workspaceFolder}/.env\", \"sandboxEnabled\": true, "
                                     "\"dev\": {} }, }, }",
                                     "tracker");
+        _cleanup_free_ char *pointer = NULL;
 
         ASSERT_EQ(r.file.dialect, DIALECT_VSCODE);
         ASSERT_EQ(r.d->n_env, 4);
         ASSERT_STREQ(r.d->env[0].value.value, "${input:t}");
         ASSERT_NULL(r.d->env[1].value.value);
-        ASSERT_STREQ(r.d->env[1].value.pointer, "/servers/tracker/env/DEBUG");
+        pointer = json_pointer(r.d->env[1].value.at);
+        ASSERT_STREQ(pointer, "/servers/tracker/env/DEBUG");
         ASSERT_STREQ(r.d->env[2].value.value, "8123");
         ASSERT_STREQ(r.d->env[3].value.value, "0.1");
         ASSERT_STREQ(r.d->env_file.value, "${workspaceFolder}/.env");

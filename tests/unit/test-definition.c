@@ -44,13 +44,14 @@ static Definition *good(const char *rest) {
 
 TEST(defaults) {
         _cleanup_definition_ Definition *d = good("");
+        _cleanup_free_ char *pointer = json_pointer(d->command.at);
 
         ASSERT_STREQ(d->name, "test");
         ASSERT_STREQ(d->instance, "test");
         ASSERT_STREQ(d->file, "test.json");
         ASSERT_STREQ(d->command.value, "x");
-        ASSERT_STREQ(d->command.pointer, "/command");
-        ASSERT_EQ(d->command.column, 14);
+        ASSERT_STREQ(pointer, "/command");
+        ASSERT_EQ(d->command.at->column, 14);
         ASSERT_TRUE(d->enabled);
         ASSERT_FALSE(d->quarantined);
         ASSERT_FALSE(d->remote);
@@ -85,7 +86,7 @@ TEST(the_top_is_read) {
 
         ASSERT_EQ(d->args.n_items, 2);
         ASSERT_STREQ(d->args.items[0].value, "-a");
-        ASSERT_STREQ(d->args.items[0].pointer, "/args/0");
+        ASSERT_TRUE(d->args.items[0].at == json_get(d->entry, "args")->items[0]);
         ASSERT_EQ(d->n_env, 2);
         ASSERT_STREQ(d->env[0].name, "B");
         ASSERT_STREQ(d->env[1].value.value, "");

@@ -13,7 +13,10 @@ typedef struct Case {
 } Case;
 
 static void check(const Case *c, Dialect dialect, ExpandFlags flags) {
-        Text text = { .value = (char *) c->in, .line = 3, .column = 4, .pointer = (char *) "/args/0" };
+        JsonValue root = { .type = JSON_OBJECT };
+        JsonValue args = { .type = JSON_ARRAY, .parent = &root, .key = (char *) "args" };
+        const JsonValue at = { .type = JSON_STRING, .parent = &args, .line = 3, .column = 4 };
+        Text text = { .value = c->in, .at = &at };
         Definition d = { .file = (char *) "f.json", .dialect = dialect };
         _cleanup_problems_ ProblemList problems = {};
         _cleanup_free_ char *out = NULL, *message = NULL;
@@ -113,7 +116,7 @@ TEST(home) {
 }
 
 TEST(without_home_no_path) {
-        Text text = { .value = (char *) "~/x" };
+        Text text = { .value = "~/x" };
         Definition d = { .file = (char *) "f.json" };
         _cleanup_problems_ ProblemList problems = {};
         char *out = NULL;
@@ -125,7 +128,7 @@ TEST(without_home_no_path) {
 
 TEST(a_value_is_never_in_a_message) {
         char *env[] = { (char *) "SECRET=hunter2", NULL };
-        Text text = { .value = (char *) "${SECRET}${NONE}" };
+        Text text = { .value = "${SECRET}${NONE}" };
         Definition d = { .file = (char *) "f.json" };
         _cleanup_problems_ ProblemList problems = {};
         char *out = NULL;
