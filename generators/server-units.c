@@ -11,6 +11,7 @@
 #include "writable-paths.h"
 
 #define WANTS_DIR "sockets.target.wants"
+#define TO_SOCKET "../" /* from there */
 
 /* What the supervisor needs beyond the definition's own times to stop its sessions. */
 #define STOP_MARGIN_USEC (15 * USEC_PER_SEC)
@@ -170,12 +171,12 @@ static int write_drop_in(
         return r;
 }
 
-static int write_link(const UnitsContext *context, const char *socket) {
-        _cleanup_free_ char *link = NULL, *target = NULL;
+/* target: where the link leads, TO_SOCKET and the socket's name. */
+static int write_link(const UnitsContext *context, const char *target) {
+        _cleanup_free_ char *link = NULL;
 
-        link = strjoin(WANTS_DIR "/", socket);
-        target = strjoin("../", socket);
-        if (!link || !target)
+        link = strjoin(WANTS_DIR "/", target + strlen(TO_SOCKET));
+        if (!link)
                 return -ENOMEM;
         if (symlinkat(target, context->dir_fd, link) >= 0)
                 return 0;
@@ -186,15 +187,17 @@ static int write_link(const UnitsContext *context, const char *socket) {
 }
 
 int server_units_write(const UnitsContext *context, const ServerEntry *entry, ProblemList *problems) {
-        _cleanup_free_ char *socket = NULL, *directory = NULL, *drop_in = NULL;
+        _cleanup_free_ char *target = NULL, *directory = NULL, *drop_in = NULL;
         const Definition *d = entry->definition;
+        const char *socket;
         int r;
 
-        socket = strjoin("mcp-server@", entry->instance, ".socket");
+        target = strjoin(TO_SOCKET "mcp-server@", entry->instance, ".socket");
         directory = strjoin("mcp-server@", entry->instance, ".service.d");
         drop_in = strjoin("mcp-server@", entry->instance, ".service.d/50-definition.conf");
-        if (!socket || !directory || !drop_in)
+        if (!target || !directory || !drop_in)
                 return -ENOMEM;
+        socket = target + strlen(TO_SOCKET);
 
         /* The drop-in is first: without it the service would lack a user of its own. */
         r = write_drop_in(context, entry, directory, drop_in, problems);
@@ -202,7 +205,7 @@ int server_units_write(const UnitsContext *context, const ServerEntry *entry, Pr
                 return r;
         r = write_socket(context, entry, socket);
         if (r >= 0 && (!d || d->enabled)) {
-                r = write_link(context, socket);
+                r = write_link(context, target);
                 if (r < 0)
                         (void) unlinkat(context->dir_fd, socket, 0);
         }

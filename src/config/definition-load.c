@@ -110,14 +110,17 @@ static int load_found(
                 ProblemList *problems) {
         _cleanup_free_ char *path = NULL, *other_path = NULL;
 
+        path = path_join(found->dir->path, found->file_name);
+        if (!path)
+                return -ENOMEM;
         if (other->dir) {
-                path = path_join(found->dir->path, found->file_name);
                 other_path = path_join(other->dir->path, other->file_name);
-                if (!path || !other_path)
+                if (!other_path)
                         return -ENOMEM;
                 problem_add_collision(problems, path, other_path, s->name);
         }
-        return server_file_load(found->dir, found->file_name, s->name, s->paths->owner, NULL, ret, problems);
+        return server_file_load(
+                        found->dir, found->file_name, path, s->name, s->paths->owner, NULL, ret, problems);
 }
 
 /* What cannot be looked into might hold a stronger file, or a mask. */

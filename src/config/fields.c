@@ -196,14 +196,20 @@ static const struct {
         { "transportType", "type" },
 };
 
-const Field *field_find(FieldGroup group, const char *name) {
-        for (size_t i = 0; group == FIELD_GROUP_TOP && i < ELEMENTSOF(synonym_table); i++)
-                if (streq(synonym_table[i].name, name))
-                        name = synonym_table[i].ours;
+static const Field *find_row(FieldGroup group, const char *name) {
         FIELD_FOREACH(f)
         if (f->group == group && f->name[0] == name[0] && streq(f->name, name))
                 return f;
         return NULL;
+}
+
+const Field *field_find(FieldGroup group, const char *name) {
+        const Field *row = find_row(group, name);
+
+        for (size_t i = 0; !row && group == FIELD_GROUP_TOP && i < ELEMENTSOF(synonym_table); i++)
+                if (streq(synonym_table[i].name, name))
+                        row = find_row(group, synonym_table[i].ours);
+        return row;
 }
 
 const char *field_nearest(FieldGroup group, const char *name) {

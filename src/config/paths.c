@@ -126,9 +126,20 @@ static bool is_plain(char c, bool first) {
 
 int server_name_escape(const char *name, char **ret) {
         static const char hex[] = "0123456789abcdef";
-        size_t n = strlen(name);
+        size_t n = 0;
         char *out, *o;
 
+        /* Mostly there is nothing to escape. */
+        while (is_plain(name[n], n == 0))
+                n++;
+        if (n > 0 && n <= SERVER_INSTANCE_MAX && name[n] == 0) {
+                out = strdup(name);
+                if (!out)
+                        return -ENOMEM;
+                *ret = out;
+                return 0;
+        }
+        n += strlen(name + n);
         if (n == 0 || !string_is_utf8(name, n))
                 return -EINVAL;
         if (n > SERVER_INSTANCE_MAX)

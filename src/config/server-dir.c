@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "config/server-dir.h"
-#include "basic/path-util.h"
 #include "basic/string-util.h"
 #include "config/definition-read.h"
 #include "config/trusted-file.h"
@@ -58,18 +57,16 @@ int server_file_name_parse(const char *file_name, char **ret) {
 int server_file_load(
                 const ServerDir *dir,
                 const char *file_name,
+                const char *path,
                 const char *name,
                 uid_t owner,
                 FdBatch *batch,
                 Definition **ret,
                 ProblemList *problems) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
+        _cleanup_free_ char *text = NULL;
         size_t size;
         int r;
 
-        path = path_join(dir->path, file_name);
-        if (!path)
-                return -ENOMEM;
         if (dir->problems.n_items > 0) {
                 r = problem_list_copy(problems, &dir->problems);
                 return r < 0 ? r : -EPERM;

@@ -19,11 +19,12 @@ void server_dirs_free(ServerDir *dirs, size_t n);
  * server_name_escape() makes. -EINVAL: not a definition's name (hidden, or another suffix). */
 int server_file_name_parse(const char *file_name, char **ret);
 
-/* Reads a file of dir into a definition called name. -ERFKILL: masked; -ENOENT: not there; else problems says why. batch as in
+/* Reads a file of dir, with the whole path for messages, into a definition called name. -ERFKILL: masked; -ENOENT: not there; else problems says why. batch as in
  * config/trusted-file.h. */
 int server_file_load(
                 const ServerDir *dir,
                 const char *file_name,
+                const char *path,
                 const char *name,
                 uid_t owner,
                 FdBatch *batch,

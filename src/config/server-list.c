@@ -217,6 +217,7 @@ static int read_winner(
                 r = server_file_load(
                                 c->dirs + winner->rank,
                                 winner->file_name,
+                                entry->file,
                                 entry->name,
                                 c->paths->owner,
                                 batch,
