@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The walker over structure; json-c is given what scalars hold of fractions and escapes, so that those are decoded by a
- * library, while keys, nesting and positions are ours. The generator reads every definition at every boot: so a tree is
- * one arena, with whatever it consists of, and text is looked at as few times as can be. */
+/* The generator reads every definition at every boot: so a tree is one arena, with whatever it consists of, text is looked
+ * at as few times as can be, and no library has to be loaded for it. */
 
-#include <json-c/json.h>
 #include <math.h>
 
 #include "basic/json.h"
@@ -22,7 +20,6 @@ typedef struct Reader {
         JsonFlags flags;
         Arena *arena;
         JsonError *error;
-        struct json_tokener *tokener; /* NULL: no string with an escape was met so far */
 } Reader;
 
 static const char *const type_table[_JSON_TYPE_MAX] = {
@@ -260,40 +257,46 @@ static int decode_number(Reader *r, const char *s, size_t n, JsonValue *v) {
                 }
         }
         v->type = JSON_REAL;
-        return json_parse_double(copy, &v->real) != 0 || !isfinite(v->real)
-                               ? FAIL(r, "This number is too large")
-                               : 0;
+        v->real = strtod(copy, NULL);
+        return isfinite(v->real) ? 0 : FAIL(r, "This number is too large");
 }
 
-/* The code unit of the escape \\uXXXX at s, or 0 where there is none. */
-static unsigned escaped_unit(const char *s, size_t n) {
-        unsigned unit = 0;
+/* The code unit of the escape \\uXXXX at s; -1: there is none. */
+static int escaped_unit(const char *s, size_t n) {
+        int unit = 0;
 
         if (n < 6 || s[0] != '\\' || s[1] != 'u')
-                return 0;
+                return -1;
         for (size_t i = 2; i < 6; i++) {
                 unsigned char c = (unsigned char) s[i];
 
                 if (c >= '0' && c <= '9')
-                        unit = unit << 4 | (unsigned) (c - '0');
+                        unit = unit << 4 | (c - '0');
                 else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-                        unit = unit << 4 | (unsigned) ((c | 0x20) - 'a' + 10);
+                        unit = unit << 4 | ((c | 0x20) - 'a' + 10);
                 else
-                        return 0;
+                        return -1;
         }
         return unit;
 }
 
-/* Half a surrogate pair has no UTF-8 form; json-c would put U+FFFD in its place without a word. */
+static bool is_high_surrogate(int unit) {
+        return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+static bool is_low_surrogate(int unit) {
+        return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/* Half a surrogate pair is no character, and has no UTF-8 form. */
 static bool has_lone_surrogate(const char *s, size_t n) {
         for (size_t i = 0; i < n;) {
-                unsigned unit = escaped_unit(s + i, n - i);
+                int unit = escaped_unit(s + i, n - i);
 
-                if (unit >= 0xdc00 && unit <= 0xdfff)
+                if (is_low_surrogate(unit))
                         return true;
-                if (unit >= 0xd800 && unit <= 0xdbff) {
-                        unit = escaped_unit(s + i + 6, n - i - 6);
-                        if (unit < 0xdc00 || unit > 0xdfff)
+                if (is_high_surrogate(unit)) {
+                        if (!is_low_surrogate(escaped_unit(s + i + 6, n - i - 6)))
                                 return true;
                         i += 12;
                 } else
@@ -302,50 +305,97 @@ static bool has_lone_surrogate(const char *s, size_t n) {
         return false;
 }
 
+/* Writes the character as UTF-8; returns where that ends. */
+static char *put_character(char *out, unsigned c) {
+        if (c < 0x80)
+                *out++ = (char) c;
+        else if (c < 0x800) {
+                *out++ = (char) (0xc0 | c >> 6);
+                *out++ = (char) (0x80 | (c & 0x3f));
+        } else {
+                if (c < 0x10000)
+                        *out++ = (char) (0xe0 | c >> 12);
+                else {
+                        *out++ = (char) (0xf0 | c >> 18);
+                        *out++ = (char) (0x80 | (c >> 12 & 0x3f));
+                }
+                *out++ = (char) (0x80 | (c >> 6 & 0x3f));
+                *out++ = (char) (0x80 | (c & 0x3f));
+        }
+        return out;
+}
+
+/* Decodes the escape at s, of n bytes at most, to *out, which is moved on. Returns its length, or 0 where there is no such
+ * escape. Surrogates come in pairs here. */
+static size_t decode_escape(const char *s, size_t n, char **out) {
+        static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+        int unit = escaped_unit(s, n), low;
+        const char *letter;
+
+        if (is_high_surrogate(unit)) {
+                low = escaped_unit(s + 6, n - 6);
+                *out = put_character(
+                                *out,
+                                0x10000U + ((unsigned) (unit - 0xd800) << 10) + (unsigned) (low - 0xdc00));
+                return 12;
+        }
+        if (unit >= 0) {
+                *out = put_character(*out, (unsigned) unit);
+                return 6;
+        }
+        letter = n >= 2 ? memchr(letters, s[1], sizeof(letters) - 1) : NULL;
+        if (!letter)
+                return 0;
+        *(*out)++ = meanings[letter - letters];
+        return 2;
+}
+
+/* What s stands for, which is never longer. */
+static int decode_escapes(Reader *r, const char *s, size_t n, char **ret, size_t *ret_length) {
+        char *copy = arena_copy(&r->arena, s, n), *out = copy;
+
+        if (!copy)
+                return -ENOMEM;
+        for (size_t i = 0; i < n;) {
+                size_t length = 1;
+
+                if (s[i] == '\\')
+                        length = decode_escape(s + i, n - i, &out);
+                else
+                        *out++ = s[i];
+                if (length == 0)
+                        return FAIL(r, "This string has an escape that JSON does not know");
+                i += length;
+        }
+        *out = 0;
+        *ret = copy;
+        *ret_length = (size_t) (out - copy);
+        return 0;
+}
+
 /* Reads and decodes the string that starts here. Nothing is stepped over: an error is where it begins. */
 static int decode_string(Reader *r, size_t *ret_size, char **ret, size_t *ret_length) {
         const char *s = r->text + r->at;
-        struct json_object *o;
         bool escaped;
-        int length, q;
         size_t n = 0;
         char *copy;
+        int q;
 
         q = string_length(r, &n, &escaped);
         if (q < 0)
                 return q;
         *ret_size = n;
-        /* What holds no escape stands for itself. */
-        if (!escaped) {
-                copy = arena_copy(&r->arena, s + 1, n - 2);
-                if (!copy)
-                        return -ENOMEM;
-                *ret = copy;
-                *ret_length = n - 2;
-                return 0;
-        }
-        if (has_lone_surrogate(s, n))
-                return FAIL(r, "This string has half of a surrogate pair, which is no character");
-        if (r->tokener)
-                json_tokener_reset(r->tokener);
-        else {
-                r->tokener = json_tokener_new();
-                if (!r->tokener)
-                        return -ENOMEM;
-        }
-        /* Where the string ends is known, so that strictness adds nothing; and see parse_strictly() in jsonc-util.c. */
-        o = json_tokener_parse_ex(r->tokener, s, (int) n);
-        if (!o || !json_object_is_type(o, json_type_string)) {
-                json_object_put(o);
-                return FAIL(r, "This string has an escape that JSON does not know");
-        }
-        length = json_object_get_string_len(o);
-        copy = arena_copy(&r->arena, json_object_get_string(o), (size_t) length);
-        json_object_put(o);
+        if (escaped)
+                return has_lone_surrogate(s, n) ? FAIL(r,
+                                                       "This string has half of a surrogate pair, which is "
+                                                       "no character")
+                                                : decode_escapes(r, s + 1, n - 2, ret, ret_length);
+        /* It stands for itself. */
+        copy = arena_copy(&r->arena, s + 1, n - 2);
         if (!copy)
                 return -ENOMEM;
         *ret = copy;
-        *ret_length = (size_t) length;
+        *ret_length = n - 2;
         return 0;
 }
 
@@ -604,8 +654,6 @@ int json_parse(const char *text, size_t n, JsonFlags flags, JsonValue **ret, Jso
                 return -ENOMEM;
         }
         q = read_document(&r, root);
-        if (r.tokener)
-                json_tokener_free(r.tokener);
         if (q < 0) {
                 arena_free(r.arena);
                 return q;

@@ -3,9 +3,9 @@
 
 /* A JSON reader that knows where everything stands.
  *
- * json-c decodes the scalars; the structure is walked here, because json-c keeps no positions, accepts duplicate
- * keys and has no notion of "strict except for comments". The result is a tree that is read-only and owned by its
- * root. Lines and columns count from 1; a column counts characters (code points), not bytes.
+ * Ours, because json-c keeps no positions, accepts duplicate keys and has no notion of "strict except for comments". The
+ * result is a tree that is read-only and owned by its root. Lines and columns count from 1; a column counts characters
+ * (code points), not bytes.
  *
  * Strict: RFC 8259, UTF-8 without a byte order mark, no duplicate keys, no lone surrogates. JSON_RELAXED additionally takes // and
  * comments in C style, trailing commas and a byte order mark (what VS Code, Zed and hand-edited client files hold);

@@ -45,9 +45,6 @@ static void *json_c, *smartcols;
         LATE(smartcols, "libsmartcols.so.1", type, function, parameters, arguments)
 
 JSON_C(int, json_object_array_add, (struct json_object * o, struct json_object *value), (o, value))
-JSON_C(const char *, json_object_get_string, (struct json_object * o), (o))
-JSON_C(int, json_object_get_string_len, (const struct json_object *o), (o))
-JSON_C(int, json_object_is_type, (const struct json_object *o, enum json_type type), (o, type))
 JSON_C(struct json_object *, json_object_new_array, (void), ())
 JSON_C(struct json_object *, json_object_new_boolean, (json_bool b), (b))
 JSON_C(struct json_object *, json_object_new_int64, (int64_t i), (i))
@@ -60,14 +57,6 @@ JSON_C(int,
        (o, key, value))
 JSON_C(int, json_object_put, (struct json_object * o), (o))
 JSON_C(const char *, json_object_to_json_string_ext, (struct json_object * o, int flags), (o, flags))
-JSON_C(int, json_parse_double, (const char *text, double *ret), (text, ret))
-JSON_C(void, json_tokener_free, (struct json_tokener * t), (t))
-JSON_C(struct json_tokener *, json_tokener_new, (void), ())
-JSON_C(struct json_object *,
-       json_tokener_parse_ex,
-       (struct json_tokener * t, const char *text, int n),
-       (t, text, n))
-JSON_C(void, json_tokener_reset, (struct json_tokener * t), (t))
 
 SMARTCOLS(int, scols_cell_set_color, (struct libscols_cell * cell, const char *color), (cell, color))
 SMARTCOLS(size_t, scols_column_get_width, (const struct libscols_column *column), (column))
