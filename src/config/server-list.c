@@ -9,13 +9,15 @@
 #include "config/definition-read.h"
 #include "config/server-dir.h"
 
-/* Its strings are the walk's. */
-typedef struct Candidate {
+/* It and its strings are in the walk's arena. */
+typedef struct Candidate Candidate;
+struct Candidate {
+        Candidate *next;             /* as they were found */
         const char *name, *instance; /* one string where nothing had to be escaped */
         const char *file_name;       /* of a server file; NULL: an entry of a client file */
         const ClientEntry *entry;
         size_t rank; /* lower is stronger; every client file is weaker than every directory */
-} Candidate;
+};
 
 struct ServerWalk {
         const ConfigPaths *paths;
@@ -24,9 +26,10 @@ struct ServerWalk {
         ClientFile *clients;
         size_t n_clients;
         Arena *arena;
-        Candidate *items;
+        Candidate *first, **behind_last; /* NULL: there is none */
+        Candidate **items;               /* the same when they are sorted */
         size_t n_items;
-        size_t *starts; /* of each server: its strongest candidate */
+        size_t *starts; /* of each server: its strongest candidate, in items */
         size_t n_servers;
         ProblemList *problems;
 };
@@ -44,25 +47,10 @@ ServerWalk *server_walk_free(ServerWalk *walk) {
         if (!walk)
                 return NULL;
         arena_free(walk->arena);
-        free(walk->items);
-        free(walk->starts);
         server_dirs_free(walk->dirs, walk->n_dirs);
         client_files_free(walk->clients, walk->n_clients);
         free(walk);
         return NULL;
-}
-
-static int walk_reserve(ServerWalk *c) {
-        Candidate *grown;
-
-        /* The capacity is the next power of two. */
-        if ((c->n_items & (c->n_items - 1)) != 0)
-                return 0;
-        grown = reallocarray(c->items, MAX(c->n_items * 2, (size_t) 1), sizeof(Candidate));
-        if (!grown)
-                return -ENOMEM;
-        c->items = grown;
-        return 0;
 }
 
 static int note_bad_name(ServerWalk *c, const Candidate *item, const char *name, int error) {
@@ -74,25 +62,30 @@ static int note_bad_name(ServerWalk *c, const Candidate *item, const char *name,
         return 0;
 }
 
-/* Adds item, whose strings are copied. */
-static int walk_add(ServerWalk *c, Candidate item, const char *name) {
+/* Adds a copy of item with copies of its strings. */
+static int walk_add(ServerWalk *c, const Candidate *item, const char *name) {
         _cleanup_free_ char *instance = NULL;
+        Candidate *added;
         int r;
 
         r = server_name_escape(name, &instance);
         if (r == -EINVAL || r == -ENAMETOOLONG)
-                return note_bad_name(c, &item, name, r);
-        if (r >= 0)
-                r = walk_reserve(c);
+                return note_bad_name(c, item, name, r);
         if (r < 0)
                 return r;
-        item.instance = arena_copy(&c->arena, instance, strlen(instance));
-        item.name = streq(name, instance) ? item.instance : arena_copy(&c->arena, name, strlen(name));
-        if (item.file_name)
-                item.file_name = arena_copy(&c->arena, item.file_name, strlen(item.file_name));
-        if (!item.instance || !item.name || (!item.entry && !item.file_name))
+        added = arena_take(&c->arena, sizeof(Candidate));
+        if (!added)
                 return -ENOMEM;
-        c->items[c->n_items++] = item;
+        *added = *item;
+        added->instance = arena_copy(&c->arena, instance, strlen(instance));
+        added->name = streq(name, instance) ? added->instance : arena_copy(&c->arena, name, strlen(name));
+        if (item->file_name)
+                added->file_name = arena_copy(&c->arena, item->file_name, strlen(item->file_name));
+        if (!added->instance || !added->name || (!added->entry && !added->file_name))
+                return -ENOMEM;
+        *(c->behind_last ?: &c->first) = added;
+        c->behind_last = &added->next;
+        c->n_items++;
         return 0;
 }
 
@@ -110,7 +103,7 @@ static int collect_file(const char *file_name, unsigned char type _unused_, void
         r = server_file_name_parse(file_name, &name);
         if (r == -EINVAL)
                 return 0;
-        return r < 0 ? r : walk_add(collecting->walk, item, name);
+        return r < 0 ? r : walk_add(collecting->walk, &item, name);
 }
 
 static int collect_dir(ServerWalk *c, size_t rank) {
@@ -131,7 +124,7 @@ static int collect_client(ServerWalk *c, size_t i) {
         for (size_t j = 0; j < f->n_entries; j++) {
                 const Candidate item = { .entry = f->entries + j, .rank = c->n_dirs + i };
 
-                r = walk_add(c, item, f->entries[j].name);
+                r = walk_add(c, &item, f->entries[j].name);
                 if (r < 0)
                         return r;
         }
@@ -161,7 +154,7 @@ static int collect(ServerWalk *c) {
 }
 
 static int compare_candidates(const void *a, const void *b) {
-        const Candidate *x = a, *y = b;
+        const Candidate *x = *(Candidate *const *) a, *y = *(Candidate *const *) b;
         int q = strcmp(x->instance, y->instance);
 
         if (q == 0)
@@ -175,9 +168,11 @@ static int compare_servers(const void *a, const void *b) {
 
 /* What the others of a group are to its winner: a file name of the same kind is hidden, another spelling of the same
  * name collides. An entry that is twice in one client file has been named already. */
-static int note_losers(ServerWalk *c, const Candidate *winner, size_t n, ServerEntry *entry) {
+static int note_losers(ServerWalk *c, Candidate *const *group, size_t n, ServerEntry *entry) {
+        const Candidate *winner = group[0];
+
         for (size_t i = 1; i < n; i++) {
-                const Candidate *other = winner + i;
+                const Candidate *other = group[i];
                 _cleanup_free_ char *path = candidate_path(c, other);
                 int r;
 
@@ -195,8 +190,10 @@ static int note_losers(ServerWalk *c, const Candidate *winner, size_t n, ServerE
         return 0;
 }
 
+/* The first one of a group of n. */
 static int read_winner(
-                ServerWalk *c, const Candidate *winner, size_t n, FdBatch *batch, ServerEntry *entry) {
+                ServerWalk *c, Candidate *const *group, size_t n, FdBatch *batch, ServerEntry *entry) {
+        const Candidate *winner = group[0];
         int r;
 
         entry->file = candidate_path(c, winner);
@@ -204,7 +201,7 @@ static int read_winner(
         entry->instance = strdup(winner->instance);
         if (!entry->file || !entry->name || !entry->instance)
                 return -ENOMEM;
-        r = note_losers(c, winner, n, entry);
+        r = note_losers(c, group, n, entry);
         if (r < 0)
                 return r;
         if (winner->entry)
@@ -246,14 +243,19 @@ static void entry_done(ServerEntry *e) {
 }
 
 static int sort(ServerWalk *c) {
+        size_t n = 0;
+
         if (c->n_items == 0)
                 return 0;
-        qsort(c->items, c->n_items, sizeof(Candidate), compare_candidates);
-        c->starts = reallocarray(NULL, c->n_items, sizeof(size_t));
-        if (!c->starts)
+        c->items = arena_take(&c->arena, c->n_items * sizeof(Candidate *));
+        c->starts = arena_take(&c->arena, c->n_items * sizeof(size_t));
+        if (!c->items || !c->starts)
                 return -ENOMEM;
-        for (size_t i = 0; i < c->n_items; i++)
-                if (i == 0 || !streq(c->items[i - 1].instance, c->items[i].instance))
+        for (Candidate *item = c->first; item; item = item->next)
+                c->items[n++] = item;
+        qsort(c->items, n, sizeof(Candidate *), compare_candidates);
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || !streq(c->items[i - 1]->instance, c->items[i]->instance))
                         c->starts[c->n_servers++] = i;
         return 0;
 }
