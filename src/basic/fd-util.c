@@ -11,6 +11,8 @@
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
 
+#define FD_LINK_MAX (sizeof("/proc/self/fd/") + 12)
+
 /* expected: how much there is, as far as one knows; 0: no idea. */
 static int read_all(int fd, size_t expected, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *buffer = NULL;
@@ -109,17 +111,19 @@ int file_write_atomic_at(int dir_fd, const char *name, mode_t mode, const void *
 }
 
 int mkdir_parents(const char *path, mode_t mode) {
-        _cleanup_free_ char *copy = NULL;
+        char copy[PATH_MAX];
         struct stat st;
+        size_t size;
 
         if (isempty(path))
                 return -ENOENT;
         /* Mostly it is there already. */
         if (stat(path, &st) >= 0)
                 return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
-        copy = strdup(path);
-        if (!copy)
-                return -ENOMEM;
+        size = strlen(path) + 1;
+        if (size > sizeof(copy))
+                return -ENAMETOOLONG;
+        memcpy(copy, path, size);
         for (char *p = copy + 1;; p++) {
                 char c = *p;
 
@@ -194,17 +198,11 @@ static int compare_fds(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
-/* Whatever else was open when the holder was forked would stay open with what it waits for. */
-static void close_all_but(const int *fds, size_t n, int barrier) {
-        _cleanup_free_ int *kept = calloc(n + 1, sizeof(int));
+/* Whatever else was open when the holder was forked would stay open with what it waits for. kept is sorted. */
+static void close_all_but(const int *kept, size_t n) {
         unsigned next = STDERR_FILENO + 1;
 
-        if (!kept)
-                return;
-        memcpy(kept, fds, n * sizeof(int));
-        kept[n] = barrier;
-        qsort(kept, n + 1, sizeof(int), compare_fds);
-        for (size_t i = 0; i <= n; i++) {
+        for (size_t i = 0; i < n; i++) {
                 if (kept[i] < (int) next)
                         continue;
                 if ((unsigned) kept[i] > next)
@@ -215,18 +213,23 @@ static void close_all_but(const int *fds, size_t n, int barrier) {
 }
 
 /* Forks twice, so that nobody has to wait for who waits. The last copies have to be there: it stays until the barrier's
- * other end is closed, which is after the caller closed its own. */
-static int fork_holder(const int *fds, size_t n, int barrier[2]) {
+ * other end is closed, which is after the caller closed its own. It does with what is on the stack and calls nothing but
+ * the kernel: a process may leave the rest out of its children. */
+static int fork_holder(const int *fds, size_t n, int barrier) {
+        int kept[FDS_ASIDE_MAX + 1];
         char byte;
         pid_t pid;
 
-        pid = fork();
+        memcpy(kept, fds, n * sizeof(int));
+        kept[n] = barrier;
+        qsort(kept, n + 1, sizeof(int), compare_fds);
+        pid = _Fork();
         if (pid < 0)
                 return -errno;
         if (pid == 0) {
-                if (fork() == 0) {
-                        close_all_but(fds, n, barrier[0]);
-                        (void) !read(barrier[0], &byte, 1);
+                if (_Fork() == 0) {
+                        close_all_but(kept, n + 1);
+                        (void) !read(barrier, &byte, 1);
                 }
                 _exit(EXIT_SUCCESS);
         }
@@ -242,25 +245,48 @@ void fds_close_aside(int *fds, size_t n) {
 
         for (size_t i = 0; i < n; i++)
                 aside = aside || (fds[i] >= 0 && close_may_wait(fds[i]));
-        if (aside && pipe2(barrier, O_CLOEXEC) >= 0)
-                (void) fork_holder(fds, n, barrier);
+        if (aside && n <= FDS_ASIDE_MAX && pipe2(barrier, O_CLOEXEC) >= 0)
+                (void) fork_holder(fds, n, barrier[0]);
         for (size_t i = 0; i < n; i++)
                 fds[i] = safe_close(fds[i]);
         (void) safe_close(barrier[1]);
         (void) safe_close(barrier[0]);
 }
 
-int fd_get_path(int fd, char **ret) {
-        char link[sizeof("/proc/self/fd/") + 12], path[PATH_MAX], *copy;
+/* "/proc/self/fd/N" without stdio, of which a child before its execve() would be the first to touch the pages. */
+static const char *fd_link(int fd, char buffer[static FD_LINK_MAX]) {
+        static const char directory[] = "/proc/self/fd/";
+        char *p = buffer + FD_LINK_MAX;
+
+        *--p = 0;
+        do
+                *--p = (char) ('0' + fd % 10);
+        while ((fd /= 10) > 0);
+        p -= sizeof(directory) - 1;
+        return memcpy(p, directory, sizeof(directory) - 1);
+}
+
+int fd_read_path(int fd, char ret[static PATH_MAX]) {
+        char link[FD_LINK_MAX];
         ssize_t n;
 
-        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-        n = readlink(link, path, sizeof(path));
+        if (fd < 0)
+                return -EBADF;
+        n = readlink(fd_link(fd, link), ret, PATH_MAX);
         if (n < 0)
                 return -errno;
-        if ((size_t) n >= sizeof(path))
+        if (n >= PATH_MAX)
                 return -ENAMETOOLONG;
-        path[n] = 0;
+        ret[n] = 0;
+        return 0;
+}
+
+int fd_get_path(int fd, char **ret) {
+        char path[PATH_MAX], *copy;
+        int r = fd_read_path(fd, path);
+
+        if (r < 0)
+                return r;
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;
@@ -347,10 +373,11 @@ static bool path_is_plain(const char *path) {
 }
 
 int open_place(const char *path, bool *ret_no_link) {
+        static bool missing; /* the system call: no kernel brings it back, so it is asked for once */
         struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
         int fd;
 
-        if (path_is_plain(path)) {
+        if (!missing && path_is_plain(path)) {
                 fd = (int) syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
                 if (fd >= 0) {
                         *ret_no_link = true;
@@ -358,6 +385,7 @@ int open_place(const char *path, bool *ret_no_link) {
                 }
                 if (errno == ENOENT || errno == EACCES)
                         return -errno;
+                missing = errno == ENOSYS;
         }
         /* There are links, or the system call is not there. */
         fd = open(path, O_PATH | O_CLOEXEC);

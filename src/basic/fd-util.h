@@ -3,6 +3,7 @@
 
 /* Files and descriptors. */
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -37,7 +38,8 @@ int fd_get_type(int fd, mode_t *ret);
 
 /* Closes descriptors that a stranger handed over, and sets each to -EBADF. The last close() of a TCP socket may wait for
  * SO_LINGER, that of a file for its FUSE daemon's flush: such ones are left to a process that has nothing else to do
- * (the kernel does not linger for one that exits). */
+ * (the kernel does not linger for one that exits). Only so many at a time: the kernel passes no more (SCM_MAX_FD). */
+#define FDS_ASIDE_MAX 253U
 void fds_close_aside(int *fds, size_t n);
 
 /* A standard descriptor that is closed would be whatever is opened next, and get what is written to the other: each is
@@ -48,7 +50,8 @@ int stdio_fill(int mode);
 /* Flushes f. Negative errno where something of what was ever written to it is lost (-EIO: earlier, nobody knows why). */
 int stream_finish(FILE *f);
 
-/* The path that the kernel shows for fd (/proc/self/fd). */
+/* The path that the kernel shows for fd (/proc/self/fd). The first allocates nothing, for who is about to execute. */
+int fd_read_path(int fd, char ret[static PATH_MAX]);
 int fd_get_path(int fd, char **ret);
 
 /* Calls use for each name in a directory that was opened for reading and not read yet, in no order and with "." and "..";

@@ -3,14 +3,20 @@
 #include "basic/path-util.h"
 #include "basic/string-util.h"
 
-static const char *skip_slashes(const char *s) {
-        while (*s == '/')
-                s++;
-        return s;
+/* Loops of our own: a child between fork() and execve() asks this, and each page of libc that it is the first to touch costs
+ * it more than all that it does here. */
+static const char *skip_slashes(const char *p) {
+        while (*p == '/')
+                p++;
+        return p;
 }
 
-static size_t name_length(const char *s) {
-        return (size_t) (strchrnul(s, '/') - s);
+static size_t name_length(const char *p) {
+        size_t n = 0;
+
+        while (p[n] && p[n] != '/')
+                n++;
+        return n;
 }
 
 bool path_startswith(const char *path, const char *prefix) {

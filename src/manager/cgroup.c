@@ -76,11 +76,17 @@ int cgroup_parse(const char *text, char **ret) {
 }
 
 /* A container may have v2 alone on a machine that has v1's hierarchies as well, which its manager doesn't use. As
- * systemd tells: cg_unified_cached() of its src/basic/cgroup-util.c. */
+ * systemd tells: cg_unified_cached() of its src/basic/cgroup-util.c. That does not change either while anybody runs. */
 static bool only_v2_is_mounted(void) {
+        static int cached = -1;
         struct statfs fs;
 
-        return statfs(CGROUP_ROOT, &fs) >= 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+        if (cached < 0) {
+                if (statfs(CGROUP_ROOT, &fs) < 0)
+                        return false;
+                cached = fs.f_type == CGROUP2_SUPER_MAGIC;
+        }
+        return cached > 0;
 }
 
 int cgroup_of_unit(const char *text, char **ret) {
@@ -172,16 +178,15 @@ int cgroup_open_attribute(const char *text, CgroupAttribute attribute, bool *ret
                 [CGROUP_PIDS_EVENTS] = { "pids.events", "pids.events", { "pids", "/pids" } },
                 [CGROUP_CPU_MAX] = { "cpu.max", "cpu.cfs_quota_us", { "cpu", "/cpu,cpuacct" } },
         };
-        static const Place places_v2[] = { { "", "" }, { "", "/unified" } };
+        static const Place alone = { "", "" }, hybrid = { "", "/unified" };
+        const bool only_v2 = only_v2_is_mounted();
         int r;
 
-        for (size_t i = 0; i < ELEMENTSOF(places_v2); i++) {
-                r = open_attribute(text, places_v2 + i, table[attribute].v2);
-                if (r >= 0) {
-                        *ret_v1 = false;
-                        return r;
-                }
-        }
+        r = open_attribute(text, only_v2 ? &alone : &hybrid, table[attribute].v2);
+        if (r >= 0)
+                *ret_v1 = false;
+        if (r >= 0 || only_v2)
+                return r;
         r = open_attribute(text, &table[attribute].place_v1, table[attribute].v1);
         if (r >= 0)
                 *ret_v1 = true;

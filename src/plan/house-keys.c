@@ -18,14 +18,12 @@ static bool home_is_the_servers(const HostFacts *host) {
         return streq_ptr(host->home, host->state_dir);
 }
 
-/* 0: *ret is the expanded path. -ENXIO: means nothing on this host. */
-static int key_expand(const HostFacts *host, const char *path, char **ret) {
-        const char *base = NULL, *rest = NULL;
+/* The directory that a path of the policy begins in; "": it is absolute, NULL: it means nothing on this host. */
+static const char *key_base(const HostFacts *host, const char *path) {
+        const char *base;
 
-        if (path_is_absolute(path)) {
-                *ret = strdup(path);
-                return *ret ? 0 : -ENOMEM;
-        }
+        if (path_is_absolute(path))
+                return "";
         if (startswith(path, "%t/"))
                 base = host->runtime_dir;
         else if (home_is_the_servers(host))
@@ -36,11 +34,7 @@ static int key_expand(const HostFacts *host, const char *path, char **ret) {
                 base = env_get(host->env, "XDG_DATA_HOME");
         else
                 base = host->home;
-        rest = strchr(path, '/') + 1;
-        if (!base || !path_is_absolute(base))
-                return -ENXIO;
-        *ret = path_join(base, rest);
-        return *ret ? 0 : -ENOMEM;
+        return base && path_is_absolute(base) ? base : NULL;
 }
 
 /* How many keys in one directory make it worth to be read. */
@@ -165,28 +159,55 @@ static int keys_resolve(const HostFacts *host, HouseKeys *keys) {
         return 0;
 }
 
+/* base and what path has behind its first name, put at *at, which goes on behind it. */
+static const char *key_put(char **at, const char *base, const char *path) {
+        const char *rest = strchr(path, '/') + 1, *key = *at;
+        size_t n = strlen(base), m = strlen(rest) + 1;
+
+        memcpy(*at, base, n);
+        *at += n;
+        if (!endswith(base, "/"))
+                *(*at)++ = '/';
+        memcpy(*at, rest, m);
+        *at += m;
+        return key;
+}
+
+/* In one piece of memory: there are many, and each of them is short. */
+static int keys_expand(const HostFacts *host, HouseKeys *keys) {
+        const char *bases[ELEMENTSOF(key_table)];
+        size_t size = 1;
+        char *at;
+
+        for (size_t i = 0; i < ELEMENTSOF(key_table); i++) {
+                bases[i] = key_base(host, key_table[i].path);
+                size += !isempty(bases[i]) ? strlen(bases[i]) + strlen(key_table[i].path) + 1 : 0;
+        }
+        keys->items = calloc(ELEMENTSOF(key_table), sizeof(HouseKey));
+        at = keys->expanded = malloc(size);
+        if (!keys->items || !at)
+                return -ENOMEM;
+        for (size_t i = 0; i < ELEMENTSOF(key_table); i++) {
+                const char *path = key_table[i].path;
+
+                if (!bases[i])
+                        continue;
+                keys->items[keys->n_items++] = (HouseKey){
+                        .path = isempty(bases[i]) ? path : key_put(&at, bases[i], path),
+                        .reason = key_table[i].reason,
+                        .in_homes = home_is_the_servers(host) ? startswith(path, "~/") : NULL,
+                };
+        }
+        return 0;
+}
+
 int house_keys_init(const HostFacts *host, HouseKeys *ret) {
         _cleanup_house_keys_ HouseKeys keys = {};
         int r;
 
-        keys.items = calloc(ELEMENTSOF(key_table), sizeof(HouseKey));
-        if (!keys.items)
-                return -ENOMEM;
-        for (size_t i = 0; i < ELEMENTSOF(key_table); i++) {
-                char *path = NULL;
-
-                r = key_expand(host, key_table[i].path, &path);
-                if (r == -ENXIO)
-                        continue;
-                if (r < 0)
-                        return r;
-                keys.items[keys.n_items++] = (HouseKey){
-                        .path = path,
-                        .reason = key_table[i].reason,
-                        .in_homes = home_is_the_servers(host) ? startswith(key_table[i].path, "~/") : NULL,
-                };
-        }
-        r = keys_resolve(host, &keys);
+        r = keys_expand(host, &keys);
+        if (r >= 0)
+                r = keys_resolve(host, &keys);
         if (r < 0)
                 return r;
         *ret = keys;
@@ -195,11 +216,10 @@ int house_keys_init(const HostFacts *host, HouseKeys *ret) {
 }
 
 void house_keys_done(HouseKeys *keys) {
-        for (size_t i = 0; i < keys->n_items; i++) {
-                free(keys->items[i].path);
+        for (size_t i = 0; i < keys->n_items; i++)
                 free(keys->items[i].resolved);
-        }
         free(keys->items);
+        free(keys->expanded);
         *keys = (HouseKeys){};
 }
 

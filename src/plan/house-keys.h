@@ -7,8 +7,8 @@
 #include "plan/host-facts.h"
 
 typedef struct HouseKey {
-        char *path;     /* as the policy says it, expanded */
-        char *resolved; /* where it leads; NULL: the same as path, or not there */
+        const char *path; /* as the policy says it, expanded; static, or in expanded */
+        char *resolved;   /* where it leads; NULL: the same as path, or not there */
         const char *reason;
         const char *in_homes; /* without the "~/": in every home below /home, where no one person's is meant; NULL */
 } HouseKey;
@@ -16,6 +16,7 @@ typedef struct HouseKey {
 typedef struct HouseKeys {
         HouseKey *items;
         size_t n_items;
+        char *expanded; /* the paths that had to be made, one behind the other */
 } HouseKeys;
 
 int house_keys_init(const HostFacts *host, HouseKeys *ret);

@@ -9,11 +9,11 @@
 typedef struct Entry Entry;
 struct Entry {
         Entry *next;
-        char *path;
         bool resolved, looked_at;
         int resolve_error; /* 0, or what resolve() returned */
         int link;          /* what is_link() returned */
-        PathFacts facts;
+        PathFacts facts;   /* resolved: NULL where it is path */
+        char path[];
 };
 
 struct PathMemo {
@@ -34,18 +34,15 @@ static unsigned bucket_of(const char *path) {
 /* The path's entry, an empty one where it has none yet; NULL: out of memory. */
 static Entry *entry_of(PathMemo *memo, const char *path) {
         Entry **bucket = memo->buckets + bucket_of(path), *e;
+        size_t size = strlen(path) + 1;
 
         for (e = *bucket; e; e = e->next)
                 if (streq(e->path, path))
                         return e;
-        e = calloc(1, sizeof(Entry));
+        e = calloc(1, sizeof(Entry) + size);
         if (!e)
                 return NULL;
-        e->path = strdup(path);
-        if (!e->path) {
-                free(e);
-                return NULL;
-        }
+        memcpy(e->path, path, size);
         e->next = *bucket;
         return *bucket = e;
 }
@@ -62,13 +59,15 @@ static int resolve(void *userdata, const char *path, PathFacts *ret) {
 
                 if (r == -ENOMEM)
                         return r;
+                if (r >= 0 && streq(e->facts.resolved, path))
+                        path_facts_done(&e->facts);
                 e->resolve_error = r;
                 e->resolved = true;
         }
         if (e->resolve_error < 0)
                 return e->resolve_error;
         facts = e->facts;
-        facts.resolved = strdup(e->facts.resolved);
+        facts.resolved = strdup(e->facts.resolved ?: e->path);
         if (!facts.resolved)
                 return -ENOMEM;
         *ret = facts;
@@ -86,7 +85,7 @@ static int is_link(void *userdata, const char *path) {
         /* What is not there may as well be what a link leads to. */
         if (e->resolved && e->resolve_error < 0 && e->resolve_error != -ENOENT)
                 return e->resolve_error;
-        if (e->resolved && e->resolve_error == 0 && streq(e->facts.resolved, path))
+        if (e->resolved && e->resolve_error == 0 && !e->facts.resolved)
                 return 0;
         e->link = memo->host->is_link(memo->host->userdata, path);
         e->looked_at = true;
@@ -129,7 +128,6 @@ PathMemo *path_memo_free(PathMemo *memo) {
                 for (Entry *e = memo->buckets[i], *next; e; e = next) {
                         next = e->next;
                         path_facts_done(&e->facts);
-                        free(e->path);
                         free(e);
                 }
         free(memo);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <getopt.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "basic/path-util.h"
@@ -210,15 +211,14 @@ void options_done(Options *o) {
 }
 
 static int absolute(const char *path, char **ret) {
-        _cleanup_free_ char *cwd = NULL;
+        char cwd[PATH_MAX];
 
         if (path_is_absolute(path)) {
                 *ret = strdup(path);
                 return *ret ? 0 : -ENOMEM;
         }
-        cwd = getcwd(NULL, 0);
-        if (!cwd)
-                return -errno;
+        if (!getcwd(cwd, sizeof(cwd)))
+                return errno == ERANGE ? -ENAMETOOLONG : -errno;
         *ret = path_join(cwd, path);
         return *ret ? 0 : -ENOMEM;
 }

@@ -69,6 +69,7 @@ TEST(an_empty_file_is_an_empty_string) {
 
 TEST(directories_with_parents) {
         _cleanup_free_ char *path = NULL, *file = NULL;
+        static char long_path[PATH_MAX + 2];
 
         make_directory();
         path = strformat("%s/a/b", directory);
@@ -78,6 +79,9 @@ TEST(directories_with_parents) {
         file = strformat("%s/file/x", directory);
         ASSERT_ERROR(mkdir_parents(file, 0700), ENOTDIR);
         ASSERT_ERROR(mkdir_parents("", 0700), ENOENT);
+        (void) memset(long_path, '/', sizeof(long_path) - 1);
+        memcpy(long_path + sizeof(long_path) - 2, "x", 2);
+        ASSERT_ERROR(mkdir_parents(long_path, 0700), ENAMETOOLONG);
 }
 
 TEST(flags) {
@@ -103,7 +107,8 @@ TEST(paths_of_descriptors) {
         make_directory();
         ASSERT_OK(fd_get_path(dir_fd, &path));
         ASSERT_STREQ(path, directory);
-        ASSERT_ERROR(fd_get_path(-EBADF, &path), ENOENT);
+        ASSERT_ERROR(fd_get_path(-EBADF, &path), EBADF);
+        ASSERT_ERROR(fd_get_path(1000000, &path), ENOENT);
 }
 
 TEST(types_are_told_without_asking_the_file_system) {
