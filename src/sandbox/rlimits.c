@@ -4,19 +4,28 @@
 
 #include "sandbox/apply-internal.h"
 
+/* Without privilege a limit can only be lowered; one that is lower already is kept. */
+static int set_or_lower(__rlimit_resource_t resource, rlim_t value) {
+        struct rlimit now;
+
+        if (setrlimit(resource, &(struct rlimit){ value, value }) >= 0)
+                return 0;
+        if (errno != EPERM)
+                return -errno;
+        if (getrlimit(resource, &now) < 0)
+                return -errno;
+        value = MIN(value, now.rlim_max);
+        return RET_NERRNO(setrlimit(resource, &(struct rlimit){ value, value }));
+}
+
 int rlimits_apply(const Plan *plan, SandboxFailure *failure) {
         for (size_t i = 0; i < plan->n_rlimits; i++) {
                 const RlimitEntry *entry = plan->rlimits + i;
                 rlim_t value = entry->value == LIMIT_INFINITY ? RLIM_INFINITY : (rlim_t) entry->value;
-                struct rlimit limit = { .rlim_cur = value, .rlim_max = value }, now;
+                int r = set_or_lower((__rlimit_resource_t) entry->resource, value);
 
-                /* Without privilege a limit can only be lowered; one that is lower already is kept. */
-                if (getrlimit((__rlimit_resource_t) entry->resource, &now) < 0)
-                        return sandbox_fail(failure, SANDBOX_STAGE_RLIMITS, -errno, -1, entry->name);
-                if (geteuid() != 0 && limit.rlim_max > now.rlim_max)
-                        limit.rlim_cur = limit.rlim_max = now.rlim_max;
-                if (setrlimit((__rlimit_resource_t) entry->resource, &limit) < 0)
-                        return sandbox_fail(failure, SANDBOX_STAGE_RLIMITS, -errno, -1, entry->name);
+                if (r < 0)
+                        return sandbox_fail(failure, SANDBOX_STAGE_RLIMITS, r, -1, entry->name);
         }
         return 0;
 }

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import shutil
 import socket
 import subprocess
@@ -125,6 +126,20 @@ def a_key_to_the_house_that_is_not_there_yet_is_not_granted_behind_a_link():
             assert f'{w.home}/.config' in done.stderr, done.stderr
         (config / 'app').mkdir()
         w.run(f'--write={config}/app', 'true')
+
+
+@case
+def few_descriptors_are_enough_for_many_rules():
+    """Soft: the sandbox itself has to get by with them.  Hard: what cannot be raised is kept, also as root that may not."""
+    few = 12
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with world() as w:
+        done = w.run('sh', '-c', 'ulimit -n',
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, most)))
+        assert int(done.stdout) == (4096 if most < 0 else min(4096, most)), done.stdout
+        done = w.run('sh', '-c', 'ulimit -n',
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+        assert int(done.stdout) in (64, 4096), done.stdout
 
 
 @case
