@@ -45,7 +45,7 @@ static bool leads_to_caller(const char *path, const char *opened) {
 
 /* Is the thing behind fd what the plan looked at? Someone may have put a link there since. */
 static int check_opened(const PathRule *rule, int fd, bool no_link, const struct stat *st) {
-        _cleanup_free_ char *path = NULL;
+        char path[PATH_MAX];
         int r;
 
         if ((rule->flags & RULE_WANT_FILE) && S_ISDIR(st->st_mode))
@@ -54,7 +54,7 @@ static int check_opened(const PathRule *rule, int fd, bool no_link, const struct
                 return -ENOTDIR;
         if (no_link && rule->resolved && streq(rule->path, rule->resolved))
                 return 0;
-        r = fd_get_path(fd, &path);
+        r = fd_read_path(fd, path);
         if (r < 0)
                 return r;
         /* What was not there then, and is a link now, was put there by nobody knows whom. */
@@ -68,10 +68,24 @@ static bool may_be_missing(const PathRule *rule, int error) {
                                                  error == -ENODEV || error == -ELOOP);
 }
 
+/* What a rule was made from is closed later, with others: that is less work than one by one. */
+static bool room_was_made(int error, FdBatch *done) {
+        if (error != -EMFILE || done->n == 0)
+                return false;
+        fd_batch_close(done);
+        return true;
+}
+
 typedef struct Children {
         int ruleset_fd, dir_fd;
         uint64_t rights;
+        FdBatch *done;
 } Children;
+
+static int open_child(const Children *c, const char *name, bool directory) {
+        return RET_NERRNO(openat(
+                        c->dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0)));
+}
 
 static int add_child_rule(const char *name, unsigned char type, void *userdata) {
         const Children *c = userdata;
@@ -79,26 +93,32 @@ static int add_child_rule(const char *name, unsigned char type, void *userdata) 
         bool directory = type == DT_DIR;
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
+        int r;
 
         if (type == DT_LNK || streq(name, ".") || streq(name, "..") ||
             streq(name, path_basename(PLAN_DEVICES)))
                 return 0;
         /* What is opened as a directory is one. */
-        fd = openat(c->dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (directory ? O_DIRECTORY : 0));
-        attr.parent_fd = fd;
+        fd = open_child(c, name, directory);
+        if (room_was_made(fd, c->done))
+                fd = open_child(c, name, directory);
+        r = fd < 0 ? fd : directory ? 0 : RET_NERRNO(fstat(fd, &st));
         /* Gone since, someone's own (FUSE), a server of files that is away: what cannot be opened gets no grant. */
-        if (fd < 0 || (!directory && fstat(fd, &st) < 0))
-                return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+        if (r < 0)
+                return r == -EMFILE || r == -ENFILE || r == -ENOMEM ? r : 0;
         if (!directory && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
                 return 0;
         if (!directory && !S_ISDIR(st.st_mode))
                 attr.allowed_access &= ~LL_FS_READ_DIR;
-        return RET_NERRNO((int) landlock_add_rule(c->ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
+        attr.parent_fd = fd;
+        r = RET_NERRNO((int) landlock_add_rule(c->ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0));
+        fd_batch_add(c->done, TAKE_FD(fd));
+        return r;
 }
 
 /* Landlock takes nothing away from a grant: everything in "/" gets one, but for the devices, and "/" itself can be listed
  * with all below it. What a link in "/" leads to is below something else there. */
-static int add_all_but_devices(int ruleset_fd, int root_fd, uint64_t rights) {
+static int add_all_but_devices(int ruleset_fd, int root_fd, uint64_t rights, FdBatch *done) {
         LandlockPathBeneathAttr attr = { .allowed_access = rights & LL_FS_READ_DIR, .parent_fd = root_fd };
         _cleanup_close_ int fd = -EBADF;
         int r;
@@ -109,11 +129,16 @@ static int add_all_but_devices(int ruleset_fd, int root_fd, uint64_t rights) {
         fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        return dir_each(fd, add_child_rule, &(Children){ ruleset_fd, fd, rights });
+        return dir_each(fd, add_child_rule, &(Children){ ruleset_fd, fd, rights, done });
 }
 
 static int add_path_rule(
-                int ruleset_fd, const Plan *plan, int i, uint64_t handled, SandboxFailure *failure) {
+                int ruleset_fd,
+                const Plan *plan,
+                int i,
+                uint64_t handled,
+                FdBatch *done,
+                SandboxFailure *failure) {
         const PathRule *rule = plan->rules + i;
         LandlockPathBeneathAttr attr = {};
         _cleanup_close_ int fd = -EBADF;
@@ -124,6 +149,8 @@ static int add_path_rule(
         if (rule->access == 0)
                 return 0;
         fd = open_place(rule->path, &no_link);
+        if (room_was_made(fd, done))
+                fd = open_place(rule->path, &no_link);
         r = fd < 0 ? fd : RET_NERRNO(fstat(fd, &st));
         if (r < 0 && may_be_missing(rule, r))
                 return 0;
@@ -138,13 +165,14 @@ static int add_path_rule(
         if (attr.allowed_access == 0)
                 return 0; /* for instance ioctl on a kernel that does not control it */
         if (rule->flags & RULE_BUT_DEVICES) {
-                r = add_all_but_devices(ruleset_fd, fd, attr.allowed_access);
+                r = add_all_but_devices(ruleset_fd, fd, attr.allowed_access, done);
                 return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_RULESET, r, i, rule->path) : 0;
         }
         attr.parent_fd = fd;
         /* EBADFD: a pipe or the like, which Landlock never restricts. */
         if (landlock_add_rule(ruleset_fd, LL_RULE_PATH_BENEATH, &attr, 0) < 0 && errno != EBADFD)
                 return sandbox_fail(failure, SANDBOX_STAGE_RULESET, -errno, i, rule->path);
+        fd_batch_add(done, TAKE_FD(fd));
         return 0;
 }
 
@@ -183,10 +211,12 @@ static int add_port_rules(int ruleset_fd, const PortList *list, uint64_t right, 
 
 static int add_rules(
                 int ruleset_fd, const Plan *plan, const LandlockRulesetAttr *attr, SandboxFailure *failure) {
+        FdBatch done = {};
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < plan->n_rules; i++)
-                r = add_path_rule(ruleset_fd, plan, (int) i, attr->handled_access_fs, failure);
+                r = add_path_rule(ruleset_fd, plan, (int) i, attr->handled_access_fs, &done, failure);
+        fd_batch_close(&done);
         for (int fd = 0; r >= 0 && fd <= STDERR_FILENO; fd++)
                 r = add_stdio_rule(ruleset_fd, fd, attr->handled_access_fs, failure);
         if (r >= 0)
