@@ -33,40 +33,7 @@ int sandbox_fail(SandboxFailure *failure, SandboxStage stage, int error, int rul
         return error;
 }
 
-/* Both halves together are in the order that each step needs: directories and paths with the caller's rights, limits while
- * they can still be raised, identity, then what cannot be undone. */
-int sandbox_enter(
-                const Plan *plan,
-                const SandboxProgram *program,
-                const SandboxStdio *stdio,
-                int keep_fd,
-                SandboxEntered *ret,
-                SandboxFailure *failure) {
-        SandboxEntered entered = { .keep_fd = keep_fd, .ruleset_fd = -EBADF };
-        int r;
-
-        /* Fail closed: a plan that wants the filter is not run without it. */
-        if (plan->syscall_floor && !program &&
-            plan->protections[PROTECTION_SYSCALLS].state == PROTECTION_ENFORCED)
-                return sandbox_fail(failure, SANDBOX_STAGE_SECCOMP, -EINVAL, -1, NULL);
-        r = session_enter(plan, failure);
-        if (r >= 0)
-                r = session_stdio(stdio, &entered.keep_fd, failure);
-        if (r >= 0)
-                r = directories_make(plan, failure);
-        if (r >= 0)
-                r = landlock_prepare(plan, &entered.ruleset_fd, failure);
-        if (r < 0)
-                return r;
-        *ret = entered;
-        return 0;
-}
-
-static int enforce(
-                const Plan *plan,
-                const SandboxProgram *program,
-                const SandboxEntered *entered,
-                SandboxFailure *failure) {
+static int become_and_confine(const Plan *plan, int ruleset_fd, SandboxFailure *failure) {
         int r;
 
         r = rlimits_apply(plan, failure);
@@ -75,32 +42,52 @@ static int enforce(
         if (r >= 0 && plan->no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 r = sandbox_fail(failure, SANDBOX_STAGE_NO_NEW_PRIVS, -errno, -1, NULL);
         if (r < 0) {
-                (void) safe_close(entered->ruleset_fd);
+                (void) safe_close(ruleset_fd);
                 return r;
         }
-        r = landlock_enforce(plan, entered->ruleset_fd, failure);
+        r = landlock_enforce(plan, ruleset_fd, failure);
         if (r >= 0 && plan->working_dir && chdir(plan->working_dir) < 0)
                 r = sandbox_fail(failure, SANDBOX_STAGE_CHDIR, -errno, -1, plan->working_dir);
+        return r;
+}
+
+/* In the order that each step needs: directories and paths with the caller's rights, limits while they can still be raised,
+ * identity, then what cannot be undone. */
+int sandbox_enter(
+                const Plan *plan,
+                const SandboxProgram *program,
+                const SandboxStdio *stdio,
+                SandboxKept *kept,
+                SandboxFailure *failure) {
+        int r, ruleset_fd = -EBADF;
+
+        /* Fail closed: a plan that wants the filter is not run without it. */
+        if (plan->syscall_floor && !program &&
+            plan->protections[PROTECTION_SYSCALLS].state == PROTECTION_ENFORCED)
+                return sandbox_fail(failure, SANDBOX_STAGE_SECCOMP, -EINVAL, -1, NULL);
+        r = session_enter(plan, failure);
         if (r >= 0)
-                r = session_close_fds(entered->keep_fd, failure);
+                r = session_stdio(stdio, kept, failure);
+        if (r >= 0)
+                r = directories_make(plan, failure);
+        if (r >= 0)
+                r = landlock_prepare(plan, &ruleset_fd, failure);
+        if (r >= 0)
+                r = become_and_confine(plan, ruleset_fd, failure);
+        if (r >= 0)
+                r = session_close_fds(kept, failure);
+        /* Others of its user could otherwise take it over while it waits. execve() undoes it. */
+        if (r >= 0 && kept->wait >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+                r = sandbox_fail(failure, SANDBOX_STAGE_SESSION, -errno, -1, NULL);
         if (r >= 0 && program)
                 r = seccomp_enforce(program, failure);
         return r;
 }
 
-int sandbox_exec_entered(
-                const Plan *plan,
-                const SandboxProgram *program,
-                const SandboxEntered *entered,
-                SandboxFailure *failure) {
+int sandbox_exec_entered(const Plan *plan, const SandboxKept *kept, SandboxFailure *failure) {
         static const SandboxFailure confined = { .stage = SANDBOX_STAGE_NONE, .rule = -1 };
-        int r;
 
-        r = enforce(plan, program, entered, failure);
-        if (r < 0)
-                return r;
-        if (entered->keep_fd >= 0 &&
-            write(entered->keep_fd, &confined, sizeof(confined)) != sizeof(confined))
+        if (kept->report >= 0 && write(kept->report, &confined, sizeof(confined)) != sizeof(confined))
                 return sandbox_fail(failure, SANDBOX_STAGE_FDS, -EPIPE, -1, NULL);
         (void) execve(plan->command, plan->argv, plan->env);
         return sandbox_fail(failure, SANDBOX_STAGE_EXEC, -errno, -1, plan->command);
@@ -110,13 +97,13 @@ int sandbox_exec(
                 const Plan *plan,
                 const SandboxProgram *program,
                 const SandboxStdio *stdio,
-                int keep_fd,
+                int report_fd,
                 SandboxFailure *failure) {
-        SandboxEntered entered;
+        SandboxKept kept = { .report = report_fd, .wait = -EBADF };
         int r;
 
-        r = sandbox_enter(plan, program, stdio, keep_fd, &entered, failure);
-        return r < 0 ? r : sandbox_exec_entered(plan, program, &entered, failure);
+        r = sandbox_enter(plan, program, stdio, &kept, failure);
+        return r < 0 ? r : sandbox_exec_entered(plan, &kept, failure);
 }
 
 int sandbox_failure_exit_code(const SandboxFailure *failure) {

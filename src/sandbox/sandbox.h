@@ -4,7 +4,7 @@
 /* Applies a Plan to the calling process, which is single-threaded and about to execve().
  *
  * Two parts, so that what can be done once is not done per session: sandbox_prepare() chooses the seccomp filter;
- * sandbox_apply() opens the rules' paths (with the identity the caller still has), then becomes the plan's user, then
+ * sandbox_exec() opens the rules' paths (with the identity the caller still has), then becomes the plan's user, then
  * enforces. Every step that fails is fatal; what the host lacks was decided by the plan before. */
 
 #include "plan/plan.h"
@@ -39,6 +39,7 @@ typedef struct SandboxFailure {
 
 typedef struct SandboxProgram SandboxProgram; /* a compiled seccomp filter; NULL where the plan wants none */
 
+/* Also notes which signals the caller ignores or handles: afterwards it changes none before its children are made. */
 int sandbox_prepare(const Plan *plan, SandboxProgram **ret);
 SandboxProgram *sandbox_program_free(SandboxProgram *p);
 DEFINE_TRIVIAL_CLEANUP_FUNC(SandboxProgram *, sandbox_program_free);
@@ -47,34 +48,31 @@ typedef struct SandboxStdio {
         int in, out, err; /* become 0, 1, 2; -EBADF: left as they are */
 } SandboxStdio;
 
-/* Applies everything and executes. Returns only on failure: negative errno, *failure filled. keep_fd (-EBADF: none) is a
- * close-on-exec descriptor that survives until execve, to report the failure through. Through it also
- * goes one record of SANDBOX_STAGE_NONE when everything holds and execve() is next: an end without it is a death on the
- * way. */
+/* Descriptors of a child that survive until execve(), which closes them; -EBADF: none. */
+typedef struct SandboxKept {
+        int report; /* a failure is reported through it */
+        int wait;   /* what the child waits on between the two halves */
+} SandboxKept;
+
+/* Applies everything and executes. Returns only on failure: negative errno, *failure filled. Through report_fd (-EBADF:
+ * none) goes one record of SANDBOX_STAGE_NONE when everything holds and execve() is next: an end without it is a death on
+ * the way. */
 int sandbox_exec(
                 const Plan *plan,
                 const SandboxProgram *program,
                 const SandboxStdio *stdio,
-                int keep_fd,
+                int report_fd,
                 SandboxFailure *failure);
 
-/* The same in two halves, for a child that waits for something in between. After the first it still has its caller's
- * identity and rights, and nothing holds; the second takes what the first left. A failure of either is final. */
-typedef struct SandboxEntered {
-        int keep_fd, ruleset_fd;
-} SandboxEntered;
+/* The same in two halves, for a child that waits for something in between. After the first everything holds, and nobody
+ * can look into it; the second executes. Descriptors of kept below 3 are moved. A failure of either is final. */
 int sandbox_enter(
                 const Plan *plan,
                 const SandboxProgram *program,
                 const SandboxStdio *stdio,
-                int keep_fd,
-                SandboxEntered *ret,
+                SandboxKept *kept,
                 SandboxFailure *failure);
-int sandbox_exec_entered(
-                const Plan *plan,
-                const SandboxProgram *program,
-                const SandboxEntered *entered,
-                SandboxFailure *failure);
+int sandbox_exec_entered(const Plan *plan, const SandboxKept *kept, SandboxFailure *failure);
 
 /* The exit code for a failure (design 8): 127 command not found, 126 cannot execute, 3 anything else. */
 int sandbox_failure_exit_code(const SandboxFailure *failure);

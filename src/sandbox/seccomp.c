@@ -3,6 +3,7 @@
 /* The system call filter: chosen by the plan, loaded by the child with one call. */
 
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "basic/string-util.h"
@@ -20,27 +21,42 @@ typedef struct CompiledFilter {
 static const FilterVariant variants[] = { FILTER_VARIANTS };
 _Static_assert(ELEMENTSOF(variants) == ELEMENTSOF(compiled_filters), "a filter for each variant");
 
-static int choose_filter(const FilterVariant *wanted, SandboxProgram *program) {
+static int choose_filter(const FilterVariant *wanted, SandboxProgram **ret) {
+        static SandboxProgram programs[ELEMENTSOF(variants)];
+
         for (size_t i = 0; i < ELEMENTSOF(variants); i++) {
                 const FilterVariant *v = variants + i;
 
                 if (v->no_unix != wanted->no_unix || v->network != wanted->network ||
                     v->may_listen != wanted->may_listen)
                         continue;
-                program->filter = compiled_filters[i].filter;
-                program->length = compiled_filters[i].length;
+                programs[i] = (SandboxProgram){ .filter = compiled_filters[i].filter,
+                                                .length = compiled_filters[i].length };
+                *ret = programs + i;
                 return 0;
         }
         return -EINVAL;
 }
 #else
-static int choose_filter(const FilterVariant *wanted, SandboxProgram *program) {
+static int choose_filter(const FilterVariant *wanted, SandboxProgram **ret) {
+        _cleanup_free_ struct sock_filter *built = NULL;
+        unsigned short length;
+        SandboxProgram *p;
+        size_t size;
         int r;
 
-        r = filter_build(wanted, &program->built, &program->length);
-        if (r >= 0)
-                program->filter = program->built;
-        return r;
+        r = filter_build(wanted, &built, &length);
+        if (r < 0)
+                return r;
+        size = sizeof(*p) + length * sizeof(*built);
+        p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+                return -ENOMEM;
+        *p = (SandboxProgram){ .filter = memcpy(p + 1, built, length * sizeof(*built)),
+                               .length = length,
+                               .size = size };
+        *ret = p;
+        return 0;
 }
 #endif
 
@@ -50,29 +66,19 @@ int sandbox_prepare(const Plan *plan, SandboxProgram **ret) {
                 .network = plan->network,
                 .may_listen = plan->network == NETWORK_MODE_PORTS && plan->bind_ports.n_ports > 0,
         };
-        _cleanup_(sandbox_program_freep) SandboxProgram *program = NULL;
-        int r;
 
+        session_learn_signals();
         /* What the host lacks was decided by the plan. */
         if (!plan->syscall_floor || plan->protections[PROTECTION_SYSCALLS].state != PROTECTION_ENFORCED) {
                 *ret = NULL;
                 return 0;
         }
-        program = calloc(1, sizeof(SandboxProgram));
-        if (!program)
-                return -ENOMEM;
-        r = choose_filter(&wanted, program);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(program);
-        return 0;
+        return choose_filter(&wanted, ret);
 }
 
 SandboxProgram *sandbox_program_free(SandboxProgram *p) {
-        if (!p)
-                return NULL;
-        free(p->built);
-        free(p);
+        if (p && p->size > 0)
+                (void) munmap(p, p->size);
         return NULL;
 }
 

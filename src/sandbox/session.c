@@ -11,9 +11,11 @@
 /* The lowest descriptor that cannot be one of stdin, stdout, stderr. */
 #define FD_ABOVE_STDIO 3
 
-/* The signals that are ignored or handled, as bits (1 << (number - 1)); all where it cannot be told. One file is read for
- * what would otherwise be a system call for each signal. */
-static uint64_t signals_changed(void) {
+/* The signals that are ignored or handled, as bits (1 << (number - 1)); all where it cannot be told. */
+static uint64_t changed_signals = UINT64_MAX;
+
+/* One file is read for what would otherwise be a system call for each signal. */
+static uint64_t read_changed_signals(void) {
         static const char *const fields[] = { "\nSigIgn:", "\nSigCgt:" };
         _cleanup_close_ int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
         uint64_t changed = 0;
@@ -38,10 +40,14 @@ static uint64_t signals_changed(void) {
         return changed;
 }
 
+void session_learn_signals(void) {
+        changed_signals = read_changed_signals();
+}
+
 /* A child inherits what its parent ignores and blocks; a server expects neither. */
 static int reset_signals(void) {
         const struct sigaction standard = { .sa_handler = SIG_DFL };
-        uint64_t changed = signals_changed();
+        const uint64_t changed = changed_signals;
         sigset_t none;
 
         for (int sig = 1; sig < _NSIG; sig++) {
@@ -92,35 +98,40 @@ static int install_stdio(const int wanted[FD_ABOVE_STDIO]) {
         return MIN(r, 0);
 }
 
-int session_stdio(const SandboxStdio *stdio, int *keep_fd, SandboxFailure *failure) {
+int session_stdio(const SandboxStdio *stdio, SandboxKept *kept, SandboxFailure *failure) {
         const int wanted[FD_ABOVE_STDIO] = { stdio->in, stdio->out, stdio->err };
+        int *const lifted[] = { &kept->report, &kept->wait };
         int r;
 
-        if (*keep_fd >= 0 && *keep_fd < FD_ABOVE_STDIO) {
-                r = lift(*keep_fd);
+        for (size_t i = 0; i < ELEMENTSOF(lifted); i++) {
+                if (*lifted[i] < 0 || *lifted[i] >= FD_ABOVE_STDIO)
+                        continue;
+                r = lift(*lifted[i]);
                 if (r < 0)
                         return sandbox_fail(failure, SANDBOX_STAGE_STDIO, r, -1, NULL);
-                *keep_fd = r;
+                *lifted[i] = r;
         }
         r = install_stdio(wanted);
         return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_STDIO, r, -1, NULL) : 0;
 }
 
-static int close_between(unsigned first, unsigned last) {
-        return first > last ? 0 : RET_NERRNO((int) syscall(__NR_close_range, first, last, 0));
+static int close_between(int first, unsigned last) {
+        return (unsigned) first > last ? 0 : RET_NERRNO((int) syscall(__NR_close_range, first, last, 0));
 }
 
-int session_close_fds(int keep_fd, SandboxFailure *failure) {
-        int r;
+int session_close_fds(const SandboxKept *kept, SandboxFailure *failure) {
+        const int keep[] = { MIN(kept->report, kept->wait), MAX(kept->report, kept->wait) };
+        int next = FD_ABOVE_STDIO, r = 0;
 
-        if (keep_fd < FD_ABOVE_STDIO)
-                r = close_between(FD_ABOVE_STDIO, ~0U);
-        else {
-                r = close_between(FD_ABOVE_STDIO, (unsigned) keep_fd - 1);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(keep); i++) {
+                if (keep[i] < next)
+                        continue;
+                r = close_between(next, (unsigned) keep[i] - 1);
                 if (r >= 0)
-                        r = close_between((unsigned) keep_fd + 1, ~0U);
-                if (r >= 0)
-                        r = RET_NERRNO(fcntl(keep_fd, F_SETFD, FD_CLOEXEC));
+                        r = RET_NERRNO(fcntl(keep[i], F_SETFD, FD_CLOEXEC));
+                next = keep[i] + 1;
         }
+        if (r >= 0)
+                r = close_between(next, ~0U);
         return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_FDS, r, -1, NULL) : 0;
 }

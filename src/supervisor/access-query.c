@@ -13,6 +13,7 @@
 #include "basic/fd-util.h"
 #include "basic/string-util.h"
 #include "supervisor/access-query.h"
+#include "supervisor/fork.h"
 
 /* What the definition says where it says nothing. */
 static char *const default_groups[] = { (char *) "mcp", NULL };
@@ -251,7 +252,7 @@ int access_query_new_full(
         };
         if (q->answers < 0)
                 return -errno;
-        q->pid = fork();
+        q->pid = fork_whole(); /* modules of NSS may call anything */
         if (q->pid < 0)
                 return -errno;
         if (q->pid == 0)

@@ -14,6 +14,7 @@
 #include "basic/string-util.h"
 #include "manager/cgroup.h"
 #include "manager/lost-scope.h"
+#include "supervisor/fork.h"
 #include "supervisor/server.h"
 
 #define SCOPE_TIMEOUT_USEC (20ULL * USEC_PER_SEC)
@@ -23,8 +24,14 @@
 
 /* In the child. */
 
-static int compare_ints(const void *a, const void *b) {
-        return *(const int *) a - *(const int *) b;
+static void sort_fds(int *fds, size_t n) {
+        for (size_t i = 1; i < n; i++)
+                for (size_t j = i; j > 0 && fds[j - 1] > fds[j]; j--) {
+                        int fd = fds[j];
+
+                        fds[j] = fds[j - 1];
+                        fds[j - 1] = fd;
+                }
 }
 
 /* The child is a copy of the supervisor: the other sessions' descriptors are closed at once, or their clients would
@@ -32,7 +39,7 @@ static int compare_ints(const void *a, const void *b) {
 static int close_others(int *keep, size_t n_keep) {
         unsigned next = STDERR_FILENO + 1;
 
-        qsort(keep, n_keep, sizeof(int), compare_ints);
+        sort_fds(keep, n_keep);
         for (size_t i = 0; i < n_keep; i++) {
                 if (keep[i] < 0 || (unsigned) keep[i] < next)
                         continue;
@@ -44,52 +51,36 @@ static int close_others(int *keep, size_t n_keep) {
         return RET_NERRNO((int) syscall(SYS_close_range, next, ~0U, 0));
 }
 
-/* Mostly the client passes nothing, and nothing is copied: every page that malloc() touches here is one more to copy. */
-static int merge_env(const Session *s, char ***ret) {
-        _cleanup_strv_free_ char **env = NULL;
+/* All that a child has: on the stack, or in pages of its own. It is without its parent's heap (supervisor/fork.h). */
+typedef struct ChildOrder {
+        const Plan *plan;
+        const SandboxProgram *program;
+        SandboxStdio stdio;
+        SandboxKept kept; /* report: what failed; wait: for the scope */
+} ChildOrder;
 
-        if (strv_length(s->client.env) == 0)
-                return 0;
-        env = strv_copy(s->setup->plan->env);
-        if (!env)
-                return -ENOMEM;
-        STRV_FOREACH (e, s->client.env) {
-                _cleanup_free_ char *name = strndup(*e, strcspn(*e, "="));
-                int r = name ? env_set(&env, name, *e + strlen(name) + 1) : -ENOMEM;
-
-                if (r < 0)
-                        return r;
-        }
-        *ret = TAKE_PTR(env);
-        return 0;
-}
-
-static _noreturn_ void run_child(const Session *s, const SandboxStdio *stdio, int go, int failure_fd) {
-        int keep[] = { stdio->in, stdio->out, stdio->err, go, failure_fd };
+static _noreturn_ void run_child(ChildOrder *o) {
+        int keep[] = { o->stdio.in, o->stdio.out, o->stdio.err, o->kept.wait, o->kept.report };
         SandboxFailure failure = { .stage = SANDBOX_STAGE_FDS, .rule = -1 };
-        Plan plan = *s->setup->plan;
-        SandboxEntered entered;
         char byte;
         ssize_t n;
         int r;
 
         r = close_others(keep, ELEMENTSOF(keep));
-        if (r >= 0)
-                r = merge_env(s, &plan.env);
         if (r < 0)
                 failure.error = -r;
         else
                 /* While the manager makes the scope. */
-                r = sandbox_enter(&plan, s->setup->program, stdio, failure_fd, &entered, &failure);
+                r = sandbox_enter(o->plan, o->program, &o->stdio, &o->kept, &failure);
         do
-                n = read(go, &byte, 1);
+                n = read(o->kept.wait, &byte, 1);
         while (n < 0 && errno == EINTR);
         if (n != 1)
                 /* The supervisor has changed its mind, or is gone. */
                 _exit(EXIT_FAILURE);
         if (r >= 0)
-                (void) sandbox_exec_entered(&plan, s->setup->program, &entered, &failure);
-        (void) fd_write_all(failure_fd, &failure, sizeof(failure));
+                (void) sandbox_exec_entered(o->plan, &o->kept, &failure);
+        (void) fd_write_all(o->kept.report, &failure, sizeof(failure));
         _exit(sandbox_failure_exit_code(&failure));
 }
 
@@ -163,21 +154,57 @@ static int add_child_sources(Session *s) {
                         event, &s->child.failure_source, s->child.failure, EPOLLIN, on_failure_pipe, s);
 }
 
+static int merge_env(const Session *s, char ***ret) {
+        _cleanup_strv_free_ char **env = strv_copy(s->setup->plan->env);
+
+        if (!env)
+                return -ENOMEM;
+        STRV_FOREACH (e, s->client.env) {
+                _cleanup_free_ char *name = strndup(*e, strcspn(*e, "="));
+                int r = name ? env_set(&env, name, *e + strlen(name) + 1) : -ENOMEM;
+
+                if (r < 0)
+                        return r;
+        }
+        *ret = TAKE_PTR(env);
+        return 0;
+}
+
+/* Mostly the client passes nothing, and the server's own plan is as good. */
+static int seal_for_client(const Session *s, SealedPlan *ret) {
+        _cleanup_strv_free_ char **env = NULL;
+        int r;
+
+        if (strv_length(s->client.env) == 0)
+                return 0;
+        r = merge_env(s, &env);
+        return r < 0 ? r : plan_seal(s->setup->plan, env, ret);
+}
+
 static int fork_child(Session *s, LaunchPipes *p) {
         const SessionClient *c = &s->client;
         const bool raw = c->kind == SOCKET_RAW;
-        const SandboxStdio stdio = {
-                .in = raw ? c->fd : c->stdio[0],
-                .out = raw ? c->fd : c->stdio[1],
-                .err = stderr_is_the_clients(s) ? c->stdio[2] : p->err[1],
-        };
+        _cleanup_(sealed_plan_done) SealedPlan sealed = {};
+        ChildOrder order;
         pid_t pid;
+        int r;
 
-        pid = fork();
+        r = seal_for_client(s, &sealed);
+        if (r < 0)
+                return r;
+        order = (ChildOrder){
+                .plan = sealed.plan ?: s->setup->sealed.plan,
+                .program = s->setup->program,
+                .stdio = { .in = raw ? c->fd : c->stdio[0],
+                           .out = raw ? c->fd : c->stdio[1],
+                           .err = stderr_is_the_clients(s) ? c->stdio[2] : p->err[1] },
+                .kept = { .report = p->failure[1], .wait = p->go[0] },
+        };
+        pid = fork_lean();
         if (pid < 0)
                 return -errno;
         if (pid == 0)
-                run_child(s, &stdio, p->go[0], p->failure[1]);
+                run_child(&order);
         s->child.pid = pid;
         s->child.go = TAKE_FD(p->go[1]);
         s->child.failure = TAKE_FD(p->failure[0]);

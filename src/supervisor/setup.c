@@ -48,6 +48,7 @@ Setup *setup_unref(Setup *s) {
                 return NULL;
         definition_free(s->definition);
         plan_free(s->plan);
+        sealed_plan_done(&s->sealed);
         sandbox_program_free(s->program);
         strv_free(s->missing);
         strv_free(s->warnings);
@@ -306,6 +307,9 @@ static int finish_setup(Setup *s, ProblemList *problems, Refusal *refusal) {
                               EXIT_CONFINEMENT,
                               "The system call filter cannot be made: %s.",
                               STRERROR(r));
+        r = plan_seal(s->plan, NULL, &s->sealed);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < _PROTECTION_MAX; i++)
                 if (s->plan->protections[i].state == PROTECTION_MISSING) {
                         r = strv_extend(&s->missing, protection_to_string(s->plan->protections[i].id));

@@ -5,7 +5,7 @@
  * keeps the one that it was started with. */
 
 #include "config/definition.h"
-#include "plan/plan.h"
+#include "plan/plan-seal.h"
 #include "sandbox/sandbox.h"
 #include "supervisor/peer.h"
 
@@ -32,7 +32,8 @@ enum {
 typedef struct Setup {
         unsigned n_ref;
         Definition *definition;
-        Plan *plan; /* NULL: it cannot be served */
+        Plan *plan;        /* NULL: it cannot be served */
+        SealedPlan sealed; /* what its children see of it */
         SandboxProgram *program;
         char **missing; /* protections, by id */
         int landlock_abi;

@@ -345,6 +345,39 @@ standstill_of(bus_of, 'a bus')
 standstill_of(manager_of, 'a manager')
 
 
+def children_of(pid):
+    with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
+        return {int(child) for child in f.read().split()}
+
+
+def status_of(pid):
+    with open(f'/proc/{pid}/status', encoding='ascii') as f:
+        return dict(line.rstrip('\n').split(':\t', 1) for line in f if ':\t' in line)
+
+
+@case(managers=['user'])
+def what_waits_for_its_scope_is_confined_and_nobodys_to_look_into(world):
+    server = world.fixture('honest', stop=QUICK_STOP)
+    running = talks(server.connect())
+    supervisor, manager = server.supervisor, manager_of(world)
+    before = children_of(supervisor)
+    os.kill(manager, signal.SIGSTOP)
+    try:
+        waiting = server.connect()
+        child = eventually(lambda: children_of(supervisor) - before, 'a child').pop()
+        eventually(lambda: status_of(child)['Seccomp'] == '2', 'the filter is loaded')
+        expect_equal(status_of(child)['NoNewPrivs'], '1', 'NoNewPrivs')
+        expect_equal(os.readlink(f'/proc/{child}/exe'), os.readlink(f'/proc/{supervisor}/exe'), 'what it executes')
+        expect_equal(len(os.listdir(f'/proc/{child}/fd')), 5, 'stdio, what it waits on, and what it reports through')
+        expect_equal(os.stat(f'/proc/{child}/mem').st_uid, 0, 'owner of its memory')
+        expect_equal(os.stat(f'/proc/{supervisor}/mem').st_uid, ids_of(MEMBER)[0], "owner of the supervisor's")
+    finally:
+        os.kill(manager, signal.SIGCONT)
+    talks(waiting).close()
+    running.close()
+    nothing_left(server)
+
+
 # -- what people may do to units -----------------------------------------------------
 
 

@@ -70,6 +70,36 @@ def a_session_loads_one_filter_and_makes_one_rule_for_each_path(world):
             expect_equal(sum(word in line for line in lines), wanted, f'lines with {word} over {way}')
 
 
+def left_out_of_children(pid):
+    """Of a process's mappings by name: which of them fork() leaves out ("dc": proc(5), VmFlags)."""
+    found, name = {}, None
+    with open(f'/proc/{pid}/smaps', encoding='utf-8') as f:
+        for line in f:
+            words = line.split()
+            if re.match(r'[0-9a-f]+-[0-9a-f]+ ', line):
+                name = os.path.basename(words[5]) if len(words) > 5 else ''
+            elif words[0] == 'VmFlags:':
+                found.setdefault(name.partition('.so')[0], set()).add('dc' in words)
+    return found
+
+
+@case
+def a_child_goes_without_what_the_loop_alone_uses(world):
+    """Its memory is what a start costs most; and what is not there cannot be read."""
+    server = world.fixture('honest', sessions={'max': 4})
+    talks(server.connect())
+    for reload in (False, True):
+        if reload:
+            # Who may connect is looked up anew, by a child that needs all of it.
+            world.systemctl('reload', server.unit)
+            talks(server.dial())
+        found = left_out_of_children(server.supervisor)
+        for name in ('libsystemd', 'libjson-c', '[heap]'):
+            expect_equal(found[name], {True}, f'{name} is left out')
+        for name in ('libc', 'mcp-supervisor', '[stack]'):
+            expect_equal(found[name], {False}, f'{name} is left out')
+
+
 @case
 def the_child_has_three_descriptors_and_a_session_of_its_own(world):
     server = world.fixture('honest')
@@ -132,6 +162,7 @@ def the_environment_is_extended_and_holds_nothing_of_ours(world):
         'WATCHDOG_USEC',
         'INVOCATION_ID',
         'JOURNAL_STREAM',
+        'LD_BIND_NOW',
     } & set(env)
     expect(not unwanted, f'the child was given {unwanted}')
 

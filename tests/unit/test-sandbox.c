@@ -18,6 +18,7 @@
 #include "basic/fd-util.h"
 #include "basic/path-util.h"
 #include "config/definition-read.h"
+#include "plan/plan-seal.h"
 #include "sandbox/host-probe.h"
 #include "sandbox/sandbox.h"
 #include "test.h"
@@ -133,9 +134,11 @@ static Plan *plan_for(const char *isolation) {
 static SandboxFailure last_failure;
 static bool last_confined; /* it got as far as execve() */
 
-/* Runs the attempt (NULL-terminated words) under the plan. Its exit status; 128+n for a signal. */
+/* Runs the attempt (NULL-terminated words) under the plan, sealed as the supervisor's children have it. Its exit status;
+ * 128+n for a signal. */
 static int run(const Plan *plan, char **words) {
         _cleanup_(sandbox_program_freep) SandboxProgram *program = NULL;
+        _cleanup_(sealed_plan_done) SealedPlan sealed = {};
         const SandboxStdio stdio = { -EBADF, -EBADF, -EBADF };
         int status, pipes[2];
         Plan copy = *plan;
@@ -144,6 +147,7 @@ static int run(const Plan *plan, char **words) {
         ASSERT_OK(sandbox_prepare(plan, &program));
         ASSERT_OK(RET_NERRNO(pipe2(pipes, O_CLOEXEC)));
         copy.argv = words;
+        ASSERT_OK(plan_seal(&copy, NULL, &sealed));
         last_failure = (SandboxFailure){};
         last_confined = false;
         pid = fork();
@@ -151,7 +155,7 @@ static int run(const Plan *plan, char **words) {
         if (pid == 0) {
                 SandboxFailure failure = {};
 
-                (void) sandbox_exec(&copy, program, &stdio, pipes[1], &failure);
+                (void) sandbox_exec(sealed.plan, program, &stdio, pipes[1], &failure);
                 (void) fd_write_all(pipes[1], &failure, sizeof(failure));
                 _exit(FAILED_STATUS);
         }
@@ -413,21 +417,28 @@ TEST(stdio_is_put_in_place) {
 
 /* What the first half of it looks like from inside; 0: as it should. */
 static int enter_and_look(
-                const Plan *p, const SandboxProgram *program, const char *denied, SandboxEntered *ret) {
+                const Plan *p, const SandboxProgram *program, const char *denied, SandboxKept *kept) {
         const SandboxStdio stdio = { -EBADF, -EBADF, -EBADF };
         SandboxFailure failure;
+        char byte;
 
-        if (sandbox_enter(p, program, &stdio, -EBADF, ret, &failure) < 0)
+        if (sandbox_enter(p, program, &stdio, kept, &failure) < 0)
                 return 1;
-        /* Nothing holds yet, and there is a ruleset for what will. */
-        return close(open(denied, O_WRONLY | O_CLOEXEC)) < 0 ? 2 : ret->ruleset_fd < 0 ? 3 : 0;
+        if (open(denied, O_WRONLY | O_CLOEXEC) >= 0 || errno != EACCES)
+                return 2;
+        /* Not even who has the same user looks into it while it waits. */
+        if (prctl(PR_GET_DUMPABLE) != 0)
+                return 3;
+        return kept->report <= 2 || kept->wait <= 2 || read(kept->wait, &byte, 1) != 1 || byte != 'g' ? 4
+                                                                                                      : 0;
 }
 
-TEST(between_the_halves_nothing_holds_yet) {
+TEST(between_the_halves_everything_holds) {
         _cleanup_(sandbox_program_freep) SandboxProgram *program = NULL;
         _cleanup_free_ char *outside = NULL;
         _cleanup_plan_ Plan *p = NULL;
-        int status;
+        int status, report[2], go[2];
+        SandboxFailure confined;
         pid_t pid;
 
         set_up("A=");
@@ -436,23 +447,33 @@ TEST(between_the_halves_nothing_holds_yet) {
         ASSERT_NOT_NULL(outside);
         ASSERT_OK(close(open(outside, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)));
         ASSERT_OK(sandbox_prepare(p, &program));
+        ASSERT_OK(pipe2(report, O_CLOEXEC));
+        ASSERT_OK(pipe2(go, O_CLOEXEC));
+        ASSERT_EQ(write(go[1], "g", 1), 1);
         pid = fork();
         ASSERT_OK(pid);
         if (pid == 0) {
                 char *argv[] = { W("sandbox-attempt"), W("write"), outside, NULL };
-                SandboxEntered entered;
+                /* One where stdout is, which is moved; the other is left, with a hole before it and after it. */
+                SandboxKept kept = { .report = dup2(report[1], STDOUT_FILENO), .wait = dup2(go[0], 77) };
                 SandboxFailure failure;
-                int r = enter_and_look(p, program, outside, &entered);
+                int r = dup2(report[1], 99) < 0 ? 5 : enter_and_look(p, program, outside, &kept);
 
-                if (r != 0)
+                if (r != 0 || fcntl(99, F_GETFD) >= 0)
                         _exit(FAILED_STATUS + r);
                 p->argv = argv;
-                (void) sandbox_exec_entered(p, program, &entered, &failure);
+                (void) sandbox_exec_entered(p, &kept, &failure);
                 _exit(FAILED_STATUS);
         }
         ASSERT_EQ(waitpid(pid, &status, 0), pid);
         ASSERT_TRUE(WIFEXITED(status));
         ASSERT_EQ(WEXITSTATUS(status), EACCES);
+        ASSERT_EQ(read(report[0], &confined, sizeof(confined)), (ssize_t) sizeof(confined));
+        ASSERT_EQ(confined.stage, SANDBOX_STAGE_NONE);
+        for (size_t i = 0; i < 2; i++) {
+                (void) close(report[i]);
+                (void) close(go[i]);
+        }
 }
 
 TEST(a_program_that_sandboxes_itself_still_works) {
