@@ -115,6 +115,8 @@ int main(int argc, char **argv) {
         if (stdio_fill(O_RDONLY | O_CLOEXEC) < 0)
                 return CTL_FAILED;
         (void) setlocale(LC_ALL, "");
+        /* JSON, quantities and what others parse have a point in every country. */
+        (void) setlocale(LC_NUMERIC, "C");
         report_style_init(&ctl.style, STDOUT_FILENO);
         report_style_init(&ctl.error_style, STDERR_FILENO);
         r = run(&ctl, argc, argv);

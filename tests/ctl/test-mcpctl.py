@@ -154,6 +154,31 @@ def show_of_what_cannot_be_shown():
     yield from wrong(ctl('show', 'docker'), 3, 'docker')
 
 
+def comma_locale():
+    """The environment of a country that writes 1,5."""
+    made = ROOT / 'locale/de_DE.UTF-8'
+    made.parent.mkdir(exist_ok=True)
+    try:
+        subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', made], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as e:
+        raise Skip('localedef cannot make de_DE.UTF-8 here') from e
+    return {'LOCPATH': str(made.parent), 'LC_ALL': made.name}
+
+
+@case
+def fractions_are_the_same_in_every_country():
+    define('fractions', {'command': '/bin/cat', 'stop': {'eof_grace': 1.5}, 'limits': {'memory': '1.5G'}})
+    env = comma_locale()
+    for command in (('show', 'fractions', '--json'), ('show', 'fractions'), ('check', 'fractions')):
+        here, there = ctl(*command), ctl(*command, env=env)
+        yield from wrong(there, here.returncode)
+        if there.stdout != here.stdout:
+            yield f'{" ".join(command)} says something else there'
+    if '1500000' not in ctl('show', 'fractions', '--json', env=env).stdout:
+        yield 'eof_grace is not 1.5 s'
+    (ROOT / STRONG / 'fractions.json').unlink()
+
+
 @case
 def check_says_all_that_is_wrong():
     yield from wrong(ctl('check', 'bad'), 2, 'bad.json:2:14: error:', 'MCP-C-TYPE at /command', 'bad.json:3:17: error:',
