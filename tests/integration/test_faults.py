@@ -10,7 +10,7 @@ import time
 
 from checks import QUICK_STOP, WAYS, nothing_left, talks
 from harness import case, eventually, expect, expect_equal
-from world import MEMBER, ids_of, prepare
+from world import FIXTURES, MEMBER, ids_of, prepare
 
 
 def still_talks(client):
@@ -123,6 +123,25 @@ def signals_by_systemctl_do_what_they_do_elsewhere(world):
         eventually(lambda: server.supervisor == 0, 'the supervisor has gone')
         expect_equal(world.property(server.unit, 'Result'), 'success', 'Result')
         client = talks(server.connect())
+
+
+@case
+def a_library_that_is_preloaded_everywhere_finds_what_it_needs(world):
+    """A logger of commands, as in snoopy(8): its execve() looks up symbols and allocates in the server's process."""
+    library, preload = pathlib.Path('/usr/local/lib/mcp-preload.so'), pathlib.Path('/etc/ld.so.preload')
+    compile_it = ['cc', '-O1', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-shared', '-fPIC']
+    subprocess.run([*compile_it, '-o', str(library), str(FIXTURES / 'preload.c')], check=True)
+    preload.write_text(f'{library}\n', encoding='utf-8')
+    try:
+        server = world.fixture('honest')
+        talks(server.connect()).close()
+        nothing_left(server)
+        expect(str(library) in pathlib.Path(f'/proc/{server.supervisor}/maps').read_text(), 'it is not loaded')
+    finally:
+        preload.unlink()
+    # What is loaded stays, and so does what it needs.
+    talks(server.connect()).close()
+    nothing_left(server)
 
 
 def events_of(world, server):
