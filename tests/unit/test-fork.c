@@ -60,12 +60,15 @@ static int look(pid_t (*fork_child)(void)) {
 /* A sanitizer's allocator is not brk(2)'s, and stays. A machine that preloads for every program has whole children. */
 static int lean(void) {
         struct stat st;
-        char *p = malloc(1);
-        bool from_brk = p < (char *) sbrk(0) && p > (char *) &in_data;
+        char *p;
+        bool from_brk;
 
-        free(p);
         if (stat("/etc/ld.so.preload", &st) >= 0 && st.st_size > 0)
                 return HAS_ALL;
+        p = malloc(1);
+        from_brk = p < (char *) sbrk(0) && p > (char *) &in_data;
+
+        free(p);
         return from_brk ? HAS_WHAT_IT_NEEDS : HAS_WHAT_IT_NEEDS | HAS_HEAP;
 }
 
