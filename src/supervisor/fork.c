@@ -49,8 +49,12 @@ static int advise_library(struct dl_phdr_info *library, size_t size, void *userd
 /* malloc()'s. NULL: it is not known, or not of this kind. */
 static struct { char *start, *end; } heap;
 
-/* Where brk(2) began only the kernel tells; sbrk(0) knows where it ends. */
+/* Where brk(2) began only the kernel tells; sbrk(0) knows where it ends. Not random (kernel.randomize_va_space below 2) it
+ * began where static data ends, and what the kernel tells are both as one. */
 static char *find_heap(void) {
+        extern char end[]; /* end(3) */
+        const uintptr_t page = (uintptr_t) getpagesize(),
+                        data_end = ((uintptr_t) end + page - 1) & ~(page - 1);
         _cleanup_free_ char *maps = NULL;
         unsigned long start;
         char *line;
@@ -62,7 +66,7 @@ static char *find_heap(void) {
                 return NULL;
         while (line > maps && line[-1] != '\n')
                 line--;
-        return sscanf(line, "%lx-", &start) == 1 ? (char *) start : NULL;
+        return sscanf(line, "%lx-", &start) == 1 ? (char *) MAX(start, data_end) : NULL;
 }
 
 static int advise_heap(int advice) {
