@@ -79,8 +79,9 @@ int identity_become(const Plan *plan, SandboxFailure *failure) {
         /* After a change of user the child would not die with its supervisor any more. */
         if (r >= 0 && plan->new_session)
                 r = RET_NERRNO(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
-        /* A change of user also hides /proc/self from us, where the proof of Landlock stands. */
+        /* A change of user also hides /proc/self from us, where the proof of Landlock stands. Without one it stays hidden: the
+         * server's other sessions, which no Landlock holds back either, would take it over outside its scope. */
         if (r >= 0)
-                r = RET_NERRNO(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+                r = RET_NERRNO(prctl(PR_SET_DUMPABLE, plan->confined ? 1 : 0, 0, 0, 0));
         return r < 0 ? sandbox_fail(failure, SANDBOX_STAGE_IDENTITY, r, -1, NULL) : 0;
 }
