@@ -43,27 +43,25 @@ static int add_head(
         return r == -EINVAL ? 0 : r;
 }
 
-/* The kernel lets in whom it can tell apart by one group; for any finer list the supervisor asks SO_PEERCRED. */
+/* The kernel lets in whom it can tell apart by one group; for any finer list the supervisor asks SO_PEERCRED. Without a list
+ * that group is mcp, which the sockets have from their directory (mcp-systemd.tmpfiles): for SocketGroup= the manager forks,
+ * and makes and removes a control group, and it has all of them to start while the machine boots. */
 static void add_socket_access(UnitText *t, const UnitsContext *context, const Definition *d) {
         char *const *users = d ? d->access.users : NULL, *const *groups = d ? d->access.groups : NULL;
-        const char *group = NULL;
+        const size_t n = strv_length(users) + strv_length(groups);
+        const bool one_group = n == 1 && strv_length(groups) == 1 && account_name_is_plain(groups[0]);
 
         if (context->scope == RUNTIME_SCOPE_USER) {
                 unit_text_line(t, "SocketMode=0600");
                 return;
         }
-        if (!users && !groups)
-                group = "mcp";
-        else if (strv_length(users) == 0 && strv_length(groups) == 1 && account_name_is_plain(groups[0]))
-                group = groups[0];
-
-        if (group) {
-                unit_text_line(t, "SocketMode=0660");
-                unit_text_line(t, "SocketGroup=", group);
-        } else
-                unit_text_line(t,
-                               "SocketMode=",
-                               strv_length(users) + strv_length(groups) > 0 ? "0666" : "0600");
+        if (one_group)
+                unit_text_line(t, "SocketGroup=", groups[0]);
+        unit_text_line(t,
+                       "SocketMode=",
+                       one_group || (!users && !groups) ? "0660"
+                       : n > 0                          ? "0666"
+                                                        : "0600");
 }
 
 static int write_socket(const UnitsContext *context, const ServerEntry *entry, const char *name) {

@@ -120,17 +120,37 @@ int doctor_linger(Doctor *d) {
 }
 
 int doctor_group(Doctor *d) {
+        const struct group *group;
+        struct stat st;
+
         if (d->ctl->scope != RUNTIME_SCOPE_SYSTEM)
                 return 0;
-        if (getgrnam("mcp"))
+        group = getgrnam("mcp");
+        if (!group)
                 return doctor_add(
-                                d, FINDING_OK, NULL, NULL, "The group \"mcp\", which may connect, exists.");
+                                d,
+                                FINDING_PROBLEM,
+                                NULL,
+                                "systemd-sysusers",
+                                "There is no group \"mcp\", which owns the sockets of servers without "
+                                "\"access\".");
+        /* Where it is not there yet, the first socket's start does not give it the group. */
+        if (stat("/run/mcp", &st) < 0 || st.st_gid != group->gr_gid || !(st.st_mode & S_ISGID))
+                return doctor_add(
+                                d,
+                                FINDING_PROBLEM,
+                                NULL,
+                                "systemd-tmpfiles --create mcp-systemd.conf, then mcpctl restart the "
+                                "servers",
+                                "The directory /run/mcp does not give its group, which is to be \"mcp\" "
+                                "with the "
+                                "set-group-ID bit, to the sockets in it: their clients are not let in.");
         return doctor_add(
                         d,
-                        FINDING_PROBLEM,
+                        FINDING_OK,
                         NULL,
-                        "systemd-sysusers",
-                        "There is no group \"mcp\", which owns the sockets of servers without \"access\".");
+                        NULL,
+                        "The group \"mcp\", which may connect, exists and has the sockets' directory.");
 }
 
 /* What each ABI brought, as far as a plan uses it. */

@@ -173,6 +173,7 @@ class Bench:
     """Where things are, how many rounds are wanted, and how peers take turns."""
 
     def __init__(self, build=None, quick=False, scratch='/tmp'):
+        self.tree = pathlib.Path(__file__).resolve().parents[2]
         self.build = build and pathlib.Path(build)  # None: installed
         self.helpers = (
             self.build / 'tests/bench' if self.build else pathlib.Path(os.environ.get('MCP_BENCH_HELPERS', '.'))

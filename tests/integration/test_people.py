@@ -2,11 +2,13 @@
 """The verbs of mcpctl that change something, and who may use them."""
 
 import contextlib
+import grp
 import json
 import os
 import pathlib
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 
@@ -175,6 +177,32 @@ def doctor_looks_at_a_machine_that_runs(world):
     found = {f['check']: f['level'] for f in answer['findings']}
     for check in ('installation', 'systemd', 'seccomp', 'landlock', 'hidepid'):
         expect_equal(found.get(check), 'ok', f'{check} in {answer}')
+
+
+@case(managers=['system'], timeout=60)
+def sockets_have_their_group_from_their_directory(world):
+    """SocketGroup= would cost the manager a process for each server at boot; a directory that gives none is told."""
+    server = world.fixture('honest')
+    group = grp.getgrnam('mcp').gr_gid
+    for path in (server.stream, server.control):
+        st = os.stat(path)
+        expect_equal((st.st_uid, st.st_gid, stat.S_IMODE(st.st_mode)), (0, group, 0o660), f'owner, group and mode of {path}')
+    talks(server.connect(user=MEMBER)).close()
+    expect(server.connect(user=STRANGER).wait() != 0, 'a stranger was let in')
+
+    def group_finding():
+        answer = json.loads(world.run(['mcpctl', world.flag, 'doctor', '--json'], timeout=60).stdout)
+        return next(f for f in answer['findings'] if f['check'] == 'group')
+
+    expect_equal(group_finding()['level'], 'ok', 'with the directory as it should be')
+    try:
+        os.chmod('/run/mcp', 0o755)
+        found = group_finding()
+        expect_equal(found['level'], 'problem', 'without the set-group-ID bit')
+        expect('systemd-tmpfiles' in found['remedy'], f'{found}')
+    finally:
+        world.run(['systemd-tmpfiles', '--create', 'mcp-systemd.conf'], check=True)
+    expect_equal(stat.S_IMODE(os.stat('/run/mcp').st_mode), 0o2755, 'mode of /run/mcp')
 
 
 @case(managers=['system'], timeout=60)

@@ -118,7 +118,7 @@ def a_system_server_gets_a_socket_a_drop_in_and_a_link():
                                  'sockets.target.wants/mcp-server@demo.socket'], 'files')
         text = w.socket('demo')
         for key, wanted in (('ListenStream', '%t/mcp/%i.sock'), ('ListenSequentialPacket', '%t/mcp/%i.connect'),
-                            ('SocketMode', '0660'), ('SocketGroup', 'mcp'), ('RemoveOnStop', 'yes'),
+                            ('SocketMode', '0660'), ('SocketGroup', []), ('RemoveOnStop', 'yes'),
                             ('TriggerLimitIntervalSec', '0'), ('StartLimitIntervalSec', '0'),
                             ('FileDescriptorName', 'mcp'), ('SourcePath', '/etc/mcp/servers.d/demo.json')):
             expect_equal(value(text, key), wanted, key)
@@ -145,7 +145,7 @@ def a_users_server_is_for_that_user_alone():
 @case
 def access_decides_mode_and_group():
     for access, mode, group in (
-            (None, '0660', 'mcp'), ({'groups': ['staff']}, '0660', 'staff'), ({'groups': ['a', 'b']}, '0666', []),
+            (None, '0660', []), ({'groups': ['staff']}, '0660', 'staff'), ({'groups': ['a', 'b']}, '0666', []),
             ({'users': ['alice']}, '0666', []), ({'users': ['alice'], 'groups': ['staff']}, '0666', [])):
         with world() as w:
             w.define('demo', {**SERVER, **({'access': access} if access else {})})
@@ -511,27 +511,31 @@ def processor_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def seconds(n):
-    """Of the processor: others on the machine would decide about those on the clock."""
-    with world() as w:
-        for i in range(n):
-            w.define(f'server-{i}', {**SERVER, 'args': ['x'] * 20})
-        best = float('inf')
-        for _ in range(3):
-            shutil.rmtree(w.out)
-            w.out.mkdir()
-            start = processor_seconds()
-            w.generate()
-            best = min(best, processor_seconds() - start)
-        expect_equal(len(w.instances()), n, 'servers')
-        return best
+def generate_anew(w):
+    """Seconds of the processor: others on the machine would decide about those on the clock."""
+    shutil.rmtree(w.out)
+    w.out.mkdir()
+    start = processor_seconds()
+    w.generate()
+    return processor_seconds() - start
 
 
 @case
 def ten_times_the_servers_take_about_ten_times_as_long():
-    few, many = seconds(100), seconds(1000)
-    print(f'# {few * 1000:.0f} ms for 100, {many * 1000:.0f} ms for 1000')
-    assert many < 25 * few, f'{few} s for 100 servers, {many} s for 1000'
+    """In turns, and once is enough: on a busy machine the same work can take five times as much of the processor."""
+    with world() as few, world() as many:
+        for w, n in ((few, 100), (many, 1000)):
+            for i in range(n):
+                w.define(f'server-{i}', {**SERVER, 'args': ['x'] * 20})
+        turns = []
+        for _ in range(5):
+            turns.append((generate_anew(few), generate_anew(many)))
+            print(f'# {turns[-1][0] * 1000:.0f} ms for 100, {turns[-1][1] * 1000:.0f} ms for 1000')
+            if turns[-1][1] < 25 * turns[-1][0]:
+                break
+        else:
+            raise AssertionError(f'seconds for 100 and for 1000 servers: {turns}')
+        expect_equal((len(few.instances()), len(many.instances())), (100, 1000), 'servers')
 
 
 if __name__ == '__main__':
