@@ -13,11 +13,11 @@
 
 #define MAPS_MAX (1024U * 1024U)
 
-/* libsystemd, what it is linked with up to version 256, and json-c. */
+/* libsystemd, what it is linked with (to libm since version 257, to compressors and libgcrypt before), and json-c. */
 static bool only_the_loop_uses(const char *library) {
         static const char *const names[] = {
-                "libsystemd.so.", "libcap.so.", "libgcrypt.so.", "libgpg-error.so.",
-                "libjson-c.so.",  "liblz4.so.", "liblzma.so.",   "libzstd.so.",
+                "libsystemd.so.", "libcap.so.",  "libgcrypt.so.", "libgpg-error.so.", "libjson-c.so.",
+                "liblz4.so.",     "liblzma.so.", "libm.so.",      "libzstd.so.",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
