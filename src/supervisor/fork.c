@@ -91,7 +91,8 @@ static bool machine_preloads(void) {
 }
 
 static bool all_symbols_are_bound(void) {
-        return !isempty(getenv("LD_BIND_NOW")) && isempty(getenv("LD_PRELOAD")) && !machine_preloads();
+        return !isempty(getenv("LD_BIND_NOW")) && isempty(getenv("LD_PRELOAD")) &&
+               isempty(getenv("LD_AUDIT")) && !machine_preloads();
 }
 
 /* What is left out now. */

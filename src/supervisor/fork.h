@@ -10,7 +10,7 @@
  * pthread_atfork() was told. A child that tries dies of it, before it has executed anything.
  *
  * All is there where symbols may still have to be looked up, which reads every library: without LD_BIND_NOW (ld.so(8); our
- * units set it); or where something foreign is preloaded, by LD_PRELOAD or /etc/ld.so.preload. */
+ * units set it); or where something foreign is loaded, by LD_PRELOAD, LD_AUDIT or /etc/ld.so.preload. */
 
 #include <sys/types.h>
 

@@ -134,13 +134,17 @@ TEST(static_data_is_not_taken_for_the_heap_behind_it) {
 
 /* Whoever looks up a symbol reads every library's tables. */
 TEST(nothing_is_left_out_where_symbols_may_be_looked_up) {
+        static const char *const loads[] = { "LD_PRELOAD", "LD_AUDIT" };
+
         ASSERT_EQ(look(fork_whole), HAS_ALL);
         ASSERT_OK(unsetenv("LD_BIND_NOW"));
         ASSERT_EQ(look(fork_lean), HAS_ALL);
         ASSERT_OK(setenv("LD_BIND_NOW", "1", 1));
-        ASSERT_OK(setenv("LD_PRELOAD", "libsomething.so", 1));
-        ASSERT_EQ(look(fork_lean), HAS_ALL);
-        ASSERT_OK(unsetenv("LD_PRELOAD"));
+        for (size_t i = 0; i < ELEMENTSOF(loads); i++) {
+                ASSERT_OK(setenv(loads[i], "libsomething.so", 1));
+                ASSERT_EQ(look(fork_lean), HAS_ALL);
+                ASSERT_OK(unsetenv(loads[i]));
+        }
 }
 
 /* A last close() that may wait is left to a child, which has no heap to look into either. */
