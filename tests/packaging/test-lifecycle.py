@@ -86,7 +86,7 @@ def it_installs(machine):
 
 def group_directories_and_catalog_are_there(machine):
     machine.do('getent', 'group', 'mcp')
-    expect_equal(machine.do('stat', '-c', '%a %U:%G', '/run/mcp').strip(), '755 root:root', '/run/mcp')
+    expect_equal(machine.do('stat', '-c', '%a %U:%G', '/run/mcp').strip(), '2755 root:mcp', '/run/mcp')
     for path in ('/etc/mcp/servers.d', '/usr/lib/mcp/servers.d'):
         expect_equal(machine.do('stat', '-c', '%a %U:%G', path).strip(), '755 root:root', path)
     text = pathlib.Path(builds.TREE, 'units').glob('**/*.catalog')
