@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* json-c writes, basic/json.h reads: what a peer sent is walked strictly, with its limits. */
+/* Flat messages, written here: a library for them would be a sixth of mcp-connect's memory. basic/json.h reads: what a peer
+ * sent is walked strictly, with its limits. */
 
 #include "control/message.h"
 #include "basic/json.h"
-#include "basic/jsonc-util.h"
 #include "basic/string-util.h"
 
 static const char *const state_table[_CONTROL_STATE_MAX] = {
@@ -45,140 +45,194 @@ void control_status_done(ControlStatus *s) {
 /* Writing. The first failure sticks in w->error, so that callers check once. */
 
 typedef struct Writer {
-        json_object *root;
+        char *text;
+        size_t size, room;
         int error;
 } Writer;
 
 static void writer_done(Writer *w) {
-        jsonc_putp(&w->root);
+        free(w->text);
+        w->text = NULL;
 }
 
-static void put_member(Writer *w, json_object *object, const char *key, json_object *value) {
-        if (jsonc_add(object, key, value) < 0)
-                w->error = -ENOMEM;
+static void put(Writer *w, const char *s, size_t n) {
+        if (w->error < 0)
+                return;
+        if (w->size + n >= w->room) {
+                size_t room = MAX(2 * w->room, w->size + n + 256);
+                char *grown = realloc(w->text, room);
+
+                if (!grown) {
+                        w->error = -ENOMEM;
+                        return;
+                }
+                w->text = grown;
+                w->room = room;
+        }
+        memcpy(w->text + w->size, s, n);
+        w->size += n;
+}
+
+/* UTF-8, as a JSON string (RFC 8259, 7). */
+static void put_string(Writer *w, const char *s) {
+        put(w, "\"", 1);
+        for (; *s; s++) {
+                char escaped[sizeof("\\u0000")];
+                size_t plain = 0;
+
+                while (s[plain] && s[plain] != '"' && s[plain] != '\\' && (unsigned char) s[plain] >= 0x20)
+                        plain++;
+                put(w, s, plain);
+                s += plain;
+                if (!*s)
+                        break;
+                put(w,
+                    escaped,
+                    (size_t) snprintf(
+                                    escaped,
+                                    sizeof(escaped),
+                                    (unsigned char) *s < 0x20 ? "\\u%04x" : "\\%c",
+                                    (unsigned char) *s));
+        }
+        put(w, "\"", 1);
 }
 
 /* Text that is not UTF-8 (a path, a server's output) is shown escaped rather than sent as broken JSON. */
-static json_object *text_new(const char *s) {
+static void put_shown(Writer *w, const char *s) {
         _cleanup_free_ char *escaped = NULL;
 
-        if (string_is_utf8(s, strlen(s)))
-                return json_object_new_string(s);
+        if (string_is_utf8(s, strlen(s))) {
+                put_string(w, s);
+                return;
+        }
         escaped = string_escape_control(s);
-        return escaped ? json_object_new_string(escaped) : NULL;
+        if (escaped)
+                put_string(w, escaped);
+        else
+                w->error = -ENOMEM;
+}
+
+static void put_comma(Writer *w) {
+        if (w->size > 0 && !strchr("{[", w->text[w->size - 1]))
+                put(w, ",", 1);
+}
+
+static void put_key(Writer *w, const char *key) {
+        put_comma(w);
+        put_string(w, key);
+        put(w, ":", 1);
+}
+
+static void put_number(Writer *w, const char *key, uint64_t value) {
+        char digits[sizeof("18446744073709551615")];
+
+        put_key(w, key);
+        put(w, digits, (size_t) snprintf(digits, sizeof(digits), "%llu", (unsigned long long) value));
+}
+
+static void put_boolean(Writer *w, const char *key, bool value) {
+        put_key(w, key);
+        put(w, value ? "true" : "false", value ? 4 : 5);
 }
 
 static void put_text(Writer *w, const char *key, const char *s) {
-        if (s)
-                put_member(w, w->root, key, text_new(s));
+        if (!s)
+                return;
+        put_key(w, key);
+        put_shown(w, s);
 }
 
 static void put_list(Writer *w, const char *key, char *const *list) {
-        json_object *array;
-
         if (strv_length(list) == 0)
                 return;
-        array = json_object_new_array();
-        put_member(w, w->root, key, array);
-        if (!array)
-                return;
-        STRV_FOREACH (s, list)
-                if (jsonc_append(array, text_new(*s)) < 0)
-                        w->error = -ENOMEM;
+        put_key(w, key);
+        put(w, "[", 1);
+        STRV_FOREACH (s, list) {
+                put_comma(w);
+                put_shown(w, *s);
+        }
+        put(w, "]", 1);
 }
 
 static void writer_start(Writer *w) {
-        *w = (Writer){ .root = json_object_new_object() };
-        if (!w->root) {
-                w->error = -ENOMEM;
-                return;
-        }
-        put_member(w, w->root, "version", json_object_new_int(CONTROL_VERSION));
+        put(w, "{", 1);
+        put_number(w, "version", CONTROL_VERSION);
 }
 
 static int writer_finish(Writer *w, char **ret, size_t *ret_size) {
-        const char *text;
-        char *copy;
-        size_t size;
-
+        put(w, "}", 1);
+        put(w, "", 1);
         if (w->error < 0)
                 return w->error;
-        text = jsonc_to_text(w->root, &size);
-        if (!text)
-                return -ENOMEM;
-        if (size > CONTROL_SIZE_MAX)
+        if (w->size - 1 > CONTROL_SIZE_MAX)
                 return -E2BIG;
-        copy = strndup(text, size);
-        if (!copy)
-                return -ENOMEM;
-        *ret = copy;
-        *ret_size = size;
+        *ret_size = w->size - 1;
+        *ret = TAKE_PTR(w->text);
         return 0;
 }
 
-static void put_env(Writer *w, char *const *env) {
-        json_object *object = json_object_new_object();
+/* Of a name that is there twice the last value counts: a message with both would be refused. */
+static bool is_set_again(char *const *later, const char *e, size_t with_equals) {
+        STRV_FOREACH (l, later)
+                if (strncmp(*l, e, with_equals) == 0)
+                        return true;
+        return false;
+}
 
-        put_member(w, w->root, "env", object);
-        if (!object)
-                return;
+static void put_env(Writer *w, char *const *env) {
+        put_key(w, "env");
+        put(w, "{", 1);
         STRV_FOREACH (e, env) {
                 const char *value = strchr(*e, '=');
                 _cleanup_free_ char *name = NULL;
 
-                if (!value) {
-                        w->error = -EINVAL;
+                if (!value || !string_is_utf8(*e, strlen(*e))) {
+                        w->error = !value ? -EINVAL : -EILSEQ;
                         return;
                 }
-                if (!string_is_utf8(*e, strlen(*e))) {
-                        w->error = -EILSEQ;
-                        return;
-                }
+                if (is_set_again(e + 1, *e, (size_t) (value + 1 - *e)))
+                        continue;
                 name = strndup(*e, (size_t) (value - *e));
                 if (!name) {
                         w->error = -ENOMEM;
                         return;
                 }
-                put_member(w, object, name, json_object_new_string(value + 1));
+                put_key(w, name);
+                put_string(w, value + 1);
         }
+        put(w, "}", 1);
 }
 
 int control_hello_encode(const ControlHello *h, char **ret, size_t *ret_size) {
         _cleanup_(writer_done) Writer w = {};
 
         writer_start(&w);
-        if (w.error < 0)
-                return w.error;
         put_text(&w, "client", h->client);
         if (h->env)
                 put_env(&w, h->env);
         if (h->probe)
-                put_member(&w, w.root, "probe", json_object_new_boolean(true));
+                put_boolean(&w, "probe", true);
         return writer_finish(&w, ret, ret_size);
 }
 
 static void put_starting(Writer *w, const ControlStatus *s) {
         put_text(w, "runner", s->runner);
         if (s->start_timeout_usec > 0)
-                put_member(w,
-                           w->root,
-                           "start_timeout_usec",
-                           json_object_new_int64(
-                                           (int64_t) MIN(s->start_timeout_usec, (uint64_t) INT64_MAX)));
+                put_number(w, "start_timeout_usec", MIN(s->start_timeout_usec, (uint64_t) INT64_MAX));
 }
 
 static void put_running(Writer *w, const ControlStatus *s) {
         put_text(w, "scope", s->scope);
-        put_member(w, w->root, "isolated", json_object_new_boolean(s->isolated));
+        put_boolean(w, "isolated", s->isolated);
         put_list(w, "missing", s->missing);
 }
 
 static void put_end(Writer *w, const ControlStatus *s, char *const *stderr_tail) {
         put_text(w, "code", s->code);
         put_text(w, "reason", s->reason);
-        put_member(w, w->root, "exit", json_object_new_int(s->exit_code));
+        put_number(w, "exit", (uint64_t) s->exit_code);
         if (s->signal > 0)
-                put_member(w, w->root, "signal", json_object_new_int(s->signal));
+                put_number(w, "signal", (uint64_t) s->signal);
         put_list(w, "stderr", stderr_tail);
 }
 
@@ -186,8 +240,6 @@ static int status_encode_with_tail(const ControlStatus *s, char *const *tail, ch
         _cleanup_(writer_done) Writer w = {};
 
         writer_start(&w);
-        if (w.error < 0)
-                return w.error;
         put_text(&w, "state", control_state_to_string(s->state));
         put_text(&w, "session", s->session);
         if (s->state == CONTROL_STARTING)

@@ -27,13 +27,49 @@ TEST(a_hello_comes_back_as_it_was) {
                 ASSERT_STREQ(back.env[i], env[i]);
 }
 
+TEST(every_character_comes_back_as_it_was) {
+        char all[0x80] = "A=", *env[] = { all, (char *) "B=\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\\", NULL };
+        _cleanup_(control_hello_done) ControlHello back = {};
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+
+        for (int c = 1; c < 0x7e; c++)
+                all[c + 1] = (char) c;
+        ASSERT_OK(control_hello_encode(&(ControlHello){ .client = all, .env = env }, &text, &size));
+        ASSERT_EQ(text[size], 0);
+        ASSERT_EQ(strlen(text), size);
+        ASSERT_OK(control_hello_decode(text, size, &back, NULL));
+        ASSERT_STREQ(back.client, all);
+        ASSERT_EQ(strv_length(back.env), 2);
+        ASSERT_STREQ(back.env[0], env[0]);
+        ASSERT_STREQ(back.env[1], env[1]);
+}
+
+TEST(of_a_variable_that_is_passed_twice_the_last_value_counts) {
+        char *env[] = {
+                (char *) "A=1", (char *) "AB=2", (char *) "A=3", (char *) "A=", (char *) "B=4", NULL
+        };
+        _cleanup_(control_hello_done) ControlHello back = {};
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+
+        ASSERT_OK(control_hello_encode(&(ControlHello){ .env = env }, &text, &size));
+        ASSERT_OK(control_hello_decode(text, size, &back, NULL));
+        ASSERT_EQ(strv_length(back.env), 3);
+        ASSERT_STREQ(back.env[0], "AB=2");
+        ASSERT_STREQ(back.env[1], "A=");
+        ASSERT_STREQ(back.env[2], "B=4");
+}
+
 TEST(a_hello_that_cannot_be_sent_is_refused) {
-        char *bad[] = { (char *) "A=\xff", NULL }, *large[] = { NULL, NULL };
+        char *bad[] = { (char *) "A=\xff", NULL }, *large[] = { NULL, NULL },
+             *none[] = { (char *) "A", NULL };
         _cleanup_free_ char *text = NULL, *value = malloc(CONTROL_SIZE_MAX + 3);
         size_t size;
 
         ASSERT_NOT_NULL(value);
         ASSERT_ERROR(control_hello_encode(&(ControlHello){ .env = bad }, &text, &size), EILSEQ);
+        ASSERT_ERROR(control_hello_encode(&(ControlHello){ .env = none }, &text, &size), EINVAL);
         memset(value, 'x', CONTROL_SIZE_MAX + 2);
         memcpy(value, "A=", 2);
         value[CONTROL_SIZE_MAX + 2] = 0;
